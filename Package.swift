@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// What every target is compiled with: Swift 6 concurrency, explicit leaks, no warnings.
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Modules that touch no C pointer prove it to the compiler.
+let pure = common + [.strictMemorySafety()]
+
+let package = Package(
+    name: "Waymark",
+    products: [
+        .library(name: "Geo", targets: ["Geo"]),
+        .library(name: "NMEA", targets: ["NMEA"]),
+    ],
+    targets: [
+        // C libraries: headers only, nothing is compiled.
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
+        .systemLibrary(
+            name: "CSystemd",
+            pkgConfig: "libsystemd",
+            providers: [.apt(["libsystemd-dev"])]
+        ),
+        .systemLibrary(name: "CLinux"),
+
+        // The layers, lowest first: a module imports only what stands above it and is named.
+        .target(name: "Geo", swiftSettings: pure),
+        .target(name: "NMEA", dependencies: ["Geo"], swiftSettings: pure),
+
+        .testTarget(name: "GeoTests", dependencies: ["Geo"], swiftSettings: pure),
+        .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
+    ]
+)
