@@ -36,7 +36,20 @@ let package = Package(
         .target(name: "Geo", swiftSettings: pure),
         .target(name: "NMEA", dependencies: ["Geo"], swiftSettings: pure),
 
+        .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: common),
+
+        .target(
+            name: "TestKit",
+            dependencies: ["CLinux", "EventLoop"],
+            path: "Tests/TestKit",
+            swiftSettings: common
+        ),
         .testTarget(name: "GeoTests", dependencies: ["Geo"], swiftSettings: pure),
+        .testTarget(
+            name: "EventLoopTests",
+            dependencies: ["EventLoop", "TestKit"],
+            swiftSettings: common
+        ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
     ]
 )

@@ -1,7 +1,4 @@
 // Headers of glibc and the kernel that Swift's Glibc module leaves out.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +8,7 @@
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
