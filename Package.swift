@@ -37,10 +37,11 @@ let package = Package(
         .target(name: "NMEA", dependencies: ["Geo"], swiftSettings: pure),
 
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: common),
+        .target(name: "DBus", dependencies: ["CDBus", "EventLoop"], swiftSettings: common),
 
         .target(
             name: "TestKit",
-            dependencies: ["CLinux", "EventLoop"],
+            dependencies: ["CLinux", "DBus", "EventLoop"],
             path: "Tests/TestKit",
             swiftSettings: common
         ),
@@ -48,6 +49,11 @@ let package = Package(
         .testTarget(
             name: "EventLoopTests",
             dependencies: ["EventLoop", "TestKit"],
+            swiftSettings: common
+        ),
+        .testTarget(
+            name: "DBusTests",
+            dependencies: ["DBus", "EventLoop", "TestKit"],
             swiftSettings: common
         ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),

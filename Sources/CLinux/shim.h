@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -6,8 +6,10 @@ private import Synchronization
 
 /// One thread that waits for descriptors, timers and jobs with one `epoll`, and runs what is due.
 ///
-/// There is one loop in a process, the executor of `LoopActor`. A program either gives it a
-/// thread of its own by ``run()``, most simply the main one, or lets ``runInBackground()`` do so.
+/// There is one loop in a process, the executor of `LoopActor`. A program that gives it a thread
+/// does so by ``run(_:)``, before anything else uses the actor; in any other program the first use
+/// starts a thread for it, so that libraries and tests need not care.
+///
 /// With nothing due the thread sleeps in the kernel without a time-out: it makes no wake-ups.
 public final class EventLoop: SerialExecutor, Sendable {
     /// The process's event loop.
@@ -18,11 +20,13 @@ public final class EventLoop: SerialExecutor, Sendable {
     let poller: Poller
     let inbox: Inbox
 
-    /// The thread that runs the loop: 0 before there is one.
-    private let thread = Atomic<UInt>(0)
+    /// The thread that runs the loop, `noThread` before there is one.
+    private let thread = Atomic<UInt>(EventLoop.noThread)
     private let isStopping = Atomic<Bool>(false)
 
-    /// What was enqueued on the loop's own thread, in order. Only that thread touches it.
+    /// What was enqueued on the loop's own thread, in order.
+    ///
+    /// Only that thread touches it.
     nonisolated(unsafe) private var ready = JobQueue()
 
     private init() {
@@ -37,25 +41,15 @@ public final class EventLoop: SerialExecutor, Sendable {
 
     /// Runs jobs, timers and handlers on the calling thread until ``stop()``.
     ///
-    /// A loop that was stopped can be run again, by the same thread only.
-    public func run() {
-        let caller = UInt(pthread_self())
-        let (isFirst, owner) = thread.compareExchange(
-            expected: 0,
-            desired: caller,
-            ordering: .sequentiallyConsistent
-        )
-        precondition(isFirst || owner == caller, "the event loop runs on another thread")
+    /// - Parameter start: Run first, on the loop.
+    public func run(_ start: @escaping @LoopActor () async -> Void) {
+        let isFirst = claim(for: UInt(pthread_self()))
+        precondition(isFirst, "the event loop has another thread already")
+        Task { await start() }
         LoopActor.assumeIsolated { turnUntilStopped() }
     }
 
-    /// Gives the loop a thread of its own, unless it has one. For programs whose main thread is
-    /// taken, and for tests.
-    public func runInBackground() {
-        Self.backgroundThread
-    }
-
-    /// Makes ``run()`` return after the handler that is running. From any thread.
+    /// Makes ``run(_:)`` return after the handler that is running; can be called on any thread.
     public func stop() {
         isStopping.store(true, ordering: .sequentiallyConsistent)
         inbox.poke()
@@ -91,20 +85,38 @@ public final class EventLoop: SerialExecutor, Sendable {
         }
     }
 
-    private static let backgroundThread: Void = {
-        let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
-        defer { thread.deallocate() }
+    // MARK: The thread
+
+    private static let noThread: UInt = 0
+    /// Between the decision to start a thread and its first step; no thread has this handle.
+    private static let startingThread: UInt = 1
+
+    private func claim(for newThread: UInt) -> Bool {
+        thread.compareExchange(
+            expected: Self.noThread,
+            desired: newThread,
+            ordering: .sequentiallyConsistent
+        ).exchanged
+    }
+
+    private func startThreadIfThereIsNone() {
+        guard thread.load(ordering: .relaxed) == Self.noThread, claim(for: Self.startingThread)
+        else { return }
+        var handle = pthread_t()
         let status = pthread_create(
-            thread,
+            &handle,
             nil,
             { _ in
-                EventLoop.shared.run(); return nil
+                let loop = EventLoop.shared
+                loop.thread.store(UInt(pthread_self()), ordering: .sequentiallyConsistent)
+                LoopActor.assumeIsolated { loop.turnUntilStopped() }
+                return nil
             },
             nil
         )
         precondition(status == 0, "cannot start a thread for the event loop")
-        pthread_detach(thread.pointee)
-    }()
+        pthread_detach(handle)
+    }
 }
 
 // MARK: SerialExecutor
@@ -117,6 +129,7 @@ extension EventLoop {
             ready.append(.job(job))
         } else {
             inbox.append(job)
+            startThreadIfThereIsNone()
         }
     }
 

@@ -6,8 +6,6 @@ import Testing
 
 /// The loop runs on a thread of its own while tests run on Swift Testing's.
 @Suite struct EventLoopTests {
-    init() { EventLoop.shared.runInBackground() }
-
     @Test @LoopActor func `an immediate task begins before its creator goes on`() async {
         var order: [Int] = []
         let task = Task.immediate { @LoopActor in

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLoop
+
+/// What an object can do, in one table: methods, properties and signals with their types.
+///
+/// The types in the table come from the Swift types of the handlers, so that what is announced
+/// by introspection is what is checked when a call arrives.
+public struct Interface: Sendable {
+    /// The interface's name.
+    public let name: InterfaceName
+    let methods: [Method]
+    let properties: [Property]
+    let signals: [SignalDescription]
+
+    /// Makes an interface of its members, in the order in which they are introspected.
+    public init(_ name: InterfaceName, _ members: [Member]) {
+        self.name = name
+        methods = members.compactMap { if case .method(let it) = $0.kind { it } else { nil } }
+        properties = members.compactMap { if case .property(let it) = $0.kind { it } else { nil } }
+        signals = members.compactMap { if case .signal(let it) = $0.kind { it } else { nil } }
+    }
+
+    /// One member of an interface, made by ``method(_:in:out:_:)-(_,_,_,_)`` and its like.
+    public struct Member: Sendable {
+        let kind: Kind
+
+        enum Kind {
+            case method(Method)
+            case property(Property)
+            case signal(SignalDescription)
+        }
+    }
+
+    func method(_ name: MemberName) -> Method? { methods.first { $0.name == name } }
+    func property(_ name: String) -> Property? { properties.first { $0.name.string == name } }
+}
+
+/// An argument of a method or signal, for introspection.
+struct Argument: Sendable {
+    let name: String
+    let signature: Signature
+
+    /// Names and types side by side; there must be as many of the one as of the other.
+    static func list(_ names: [String], _ types: [Signature], of member: MemberName) -> [Argument] {
+        precondition(names.count == types.count, "\(member): each argument needs one name")
+        return zip(names, types).map { Argument(name: $0, signature: $1) }
+    }
+}
+
+/// A signal of an interface, with the types of its arguments.
+struct SignalDescription: Sendable {
+    let name: MemberName
+    let arguments: [Argument]
+}
+
+/// A method of an interface.
+struct Method: Sendable {
+    let name: MemberName
+    let inputs: [Argument]
+    let outputs: [Argument]
+
+    /// Reads the arguments, runs the handler, and answers: at once, or later if the handler waits
+    /// for something. The handler has begun when this returns.
+    let run: @LoopActor (Call, borrowing Message, Answer) -> Void
+}
+
+extension Interface.Member {
+    /// A method that answers at once.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - inputs: The names of its arguments.
+    ///   - outputs: The names of its results.
+    ///   - body: Takes the call and its arguments, and returns the results. What it throws is
+    ///     the answer; an error that is no ``DBusError`` is answered as `Failed`.
+    /// - Returns: A member for the table.
+    public static func method<each Input: DBusDecodable, each Output: DBusEncodable>(
+        _ name: MemberName,
+        in inputs: [String] = [],
+        out outputs: [String] = [],
+        _ body: @escaping @LoopActor (Call, repeat each Input) throws -> (repeat each Output)
+    ) -> Self {
+        var (inputTypes, outputTypes): ([Signature], [Signature]) = ([], [])
+        for type in repeat (each Input).self { inputTypes.append(type.signature) }
+        for type in repeat (each Output).self { outputTypes.append(type.signature) }
+        let method = Method(
+            name: name,
+            inputs: Argument.list(inputs, inputTypes, of: name),
+            outputs: Argument.list(outputs, outputTypes, of: name)
+        ) { call, message, answer in
+            do {
+                let arguments = try message.arguments(repeat (each Input).self)
+                let results = try body(call, repeat each arguments)
+                answer.succeed(repeat each results)
+            } catch {
+                answer.fail(error)
+            }
+        }
+        return Self(kind: .method(method))
+    }
+
+    /// A method that may wait before it answers.
+    ///
+    /// Handlers begin in the order in which the calls arrive; while one waits, others begin.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - inputs: The names of its arguments.
+    ///   - outputs: The names of its results.
+    ///   - body: Takes the call and its arguments, and returns the results. What it throws is
+    ///     the answer; an error that is no ``DBusError`` is answered as `Failed`.
+    /// - Returns: A member for the table.
+    public static func asyncMethod<
+        each Input: DBusDecodable,
+        each Output: DBusEncodable
+    >(
+        _ name: MemberName,
+        in inputs: [String] = [],
+        out outputs: [String] = [],
+        _ body: @escaping @LoopActor (Call, repeat each Input) async throws -> (repeat each Output)
+    ) -> Self {
+        var (inputTypes, outputTypes): ([Signature], [Signature]) = ([], [])
+        for type in repeat (each Input).self { inputTypes.append(type.signature) }
+        for type in repeat (each Output).self { outputTypes.append(type.signature) }
+        let method = Method(
+            name: name,
+            inputs: Argument.list(inputs, inputTypes, of: name),
+            outputs: Argument.list(outputs, outputTypes, of: name)
+        ) { call, message, answer in
+            do {
+                let arguments = try message.arguments(repeat (each Input).self)
+                Task.immediate { @LoopActor in
+                    do {
+                        let results = try await body(call, repeat each arguments)
+                        answer.succeed(repeat each results)
+                    } catch {
+                        answer.fail(error)
+                    }
+                }
+            } catch {
+                answer.fail(error)
+            }
+        }
+        return Self(kind: .method(method))
+    }
+
+    /// A signal, for introspection and for the type of what is emitted.
+    public static func signal<each Argument>(_ signal: Signal<repeat each Argument>) -> Self {
+        Self(kind: .signal(signal.description))
+    }
+}
+
+/// A signal with the types of its arguments, shared by who emits it and who listens.
+public struct Signal<each Argument: DBusCodable>: Sendable {
+    /// The interface that it belongs to.
+    public let interface: InterfaceName
+
+    /// The signal's name.
+    public let name: MemberName
+    let description: SignalDescription
+
+    /// Declares a signal.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - interface: The interface that it belongs to.
+    ///   - arguments: The names of its arguments.
+    public init(_ name: MemberName, of interface: InterfaceName, arguments: [String] = []) {
+        var types: [Signature] = []
+        for type in repeat (each Argument).self { types.append(type.signature) }
+        self.name = name
+        self.interface = interface
+        description = SignalDescription(
+            name: name,
+            arguments: DBus.Argument.list(arguments, types, of: name)
+        )
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+
+/// A place between two values of a message that is being read, or of a container in it.
+///
+/// It lives only as long as the closure that it is passed to, inside a message that lives longer.
+public struct MessageReader: ~Copyable {
+    private var iterator: DBusMessageIter
+
+    /// Begins at the first argument. The C function is `dbus_message_iter_init`.
+    init(readingFrom message: OpaquePointer) {
+        iterator = DBusMessageIter()
+        dbus_message_iter_init(message, &iterator)
+    }
+
+    private init(recursingInto outer: inout DBusMessageIter) {
+        iterator = DBusMessageIter()
+        dbus_message_iter_recurse(&outer, &iterator)
+    }
+
+    /// Whether there is nothing more to read.
+    public var isAtEnd: Bool { mutating get { nextType == TypeCode.invalid } }
+
+    /// Reads a value.
+    public mutating func next<Element: DBusDecodable>(
+        _ type: Element.Type = Element.self
+    ) throws(DBusError) -> Element {
+        try Element(from: &self)
+    }
+
+    /// Passes over a value.
+    mutating func skip() {
+        dbus_message_iter_next(&iterator)
+    }
+
+    var nextType: CInt {
+        mutating get { dbus_message_iter_get_arg_type(&iterator) }
+    }
+
+    /// The signature of the value that comes next.
+    var signatureOfNext: Signature {
+        mutating get {
+            guard let text = dbus_message_iter_get_signature(&iterator) else {
+                return Signature(unchecked: "")
+            }
+            defer { dbus_free(text) }
+            return Signature(unchecked: String(cString: text))
+        }
+    }
+
+    mutating func readContainer(
+        _ type: CInt,
+        _ body: (inout MessageReader) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try expect(type)
+        var inner = MessageReader(recursingInto: &iterator)
+        try body(&inner)
+        dbus_message_iter_next(&iterator)
+    }
+
+    mutating func readBasic(
+        _ type: CInt,
+        into memory: UnsafeMutableRawPointer
+    ) throws(DBusError) {
+        try expect(type)
+        dbus_message_iter_get_basic(&iterator, memory)
+        dbus_message_iter_next(&iterator)
+    }
+
+    mutating func readText(_ type: CInt) throws(DBusError) -> String {
+        // libdbus has checked that the text is UTF-8 without a NUL; the message keeps it.
+        var pointer: UnsafePointer<CChar>?
+        try readBasic(type, into: &pointer)
+        return pointer.map { String(cString: $0) } ?? ""
+    }
+
+    private mutating func expect(_ type: CInt) throws(DBusError) {
+        let found = nextType
+        guard found != type else { return }
+        func word(_ type: CInt) -> String {
+            type == TypeCode.invalid
+                ? "nothing" : "“\(UnicodeScalar(UInt8(truncatingIfNeeded: type)))”"
+        }
+        throw DBusError(.invalidArguments, "expected \(word(type)), there is \(word(found))")
+    }
+}
