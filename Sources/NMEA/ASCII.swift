@@ -5,6 +5,7 @@ extension UInt8 {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
     static let dollar = UInt8(ascii: "$")
+    static let hash = UInt8(ascii: "#")
     static let star = UInt8(ascii: "*")
     static let comma = UInt8(ascii: ",")
     static let period = UInt8(ascii: ".")

@@ -68,9 +68,12 @@ struct Epoch {
     }
 
     /// The position, if one sentence has it and none says that there is none.
+    ///
+    /// Where both have it they are nearly always equal. In the few receivers where they are not,
+    /// RMC's belongs to the same fix as the speed and the course.
     var coordinate: Coordinate? {
         guard gga?.isVoid != true, rmc?.isVoid != true else { return nil }
-        return gga?.coordinate ?? rmc?.coordinate
+        return rmc?.coordinate ?? gga?.coordinate
     }
 
     /// The fix of what has been said so far.

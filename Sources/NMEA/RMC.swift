@@ -56,12 +56,10 @@ public struct RMC: Hashable, Sendable {
     /// Whether the magnetic variation and the mode can be what they are.
     ///
     /// A decimal comma in speed or course moves all that follows by one field, and a version 2
-    /// sentence then has as many as one of version 4. A date is no variation, so it shows here.
+    /// sentence then has as many as one of version 4. It shows in a date where the variation is,
+    /// which otherwise may be anything up to 999.9 ("unknown").
     private static func hasPlausibleTail(_ line: Span<UInt8>, _ frame: Frame) -> Bool {
-        let variation = frame.field(10)
-        if !variation.isEmpty {
-            guard let degrees = line.decimal(variation), abs(degrees) <= 180 else { return false }
-        }
+        if let variation = line.integer(frame.field(10)), variation > 999 { return false }
         return frame.field(11).count <= 1 && frame.field(12).count <= 1
     }
 }

@@ -22,8 +22,8 @@ public struct SentenceReader: Sendable {
     /// The begun sentence after its `$`, as far as earlier chunks held it.
     private var partial: [UInt8] = []
 
-    /// Whether a `$` has been read and its sentence may still become a good one.
-    private var isInSentence = false
+    /// What the next byte is part of.
+    private var place = Place.lineStart
 
     /// Makes a reader at the start of a stream.
     ///
@@ -41,34 +41,32 @@ public struct SentenceReader: Sendable {
     public mutating func append(_ bytes: Span<UInt8>, _ body: (Sentence) -> Void) {
         var index = 0
         while index < bytes.count {
-            if !isInSentence {
-                while index < bytes.count, bytes[index] != .dollar { index += 1 }
-                guard index < bytes.count else { return }
-                index += 1
-                isInSentence = true
+            if place != .sentence {
+                skip(bytes, &index)
+                continue
             }
             let start = index
             while index < bytes.count, bytes[index].isSentenceText { index += 1 }
-            guard hasRoom(for: index - start) else {
+            let piece = bytes.extracting(start..<index)
+            guard partial.count + piece.count < Self.maximumLength else {
                 statistics.malformed += 1
-                leaveSentence()
+                leaveSentence(to: .noise)
                 continue
             }
             guard index < bytes.count else {
-                collect(bytes, from: start)
+                collect(piece)
                 return
             }
-            let terminator = Terminator(bytes[index])
+            let end = SentenceEnd(bytes[index])
+            index += 1
             let sentence: Sentence?
             if partial.isEmpty {
-                sentence = take(bytes.extracting(start..<index), endedBy: terminator)
+                sentence = take(piece, end)
             } else {
-                collect(bytes.extracting(start..<index), from: 0)
-                sentence = takePartial(endedBy: terminator)
+                collect(piece)
+                sentence = takePartial(end)
             }
-            index += 1
-            leaveSentence()
-            isInSentence = terminator == .dollar
+            leaveSentence(to: end.nextPlace)
             if let sentence { body(sentence) }
         }
     }
@@ -97,58 +95,86 @@ public struct SentenceReader: Sendable {
     ///
     /// - Parameter body: Called if this completes a sentence.
     public mutating func endLine(_ body: (Sentence) -> Void) {
-        guard isInSentence else { return }
-        let sentence = takePartial(endedBy: .lineEnd)
-        leaveSentence()
+        guard place == .sentence else {
+            place = .lineStart
+            return
+        }
+        let sentence = takePartial(.line)
+        leaveSentence(to: .lineStart)
         if let sentence { body(sentence) }
     }
 
-    /// What ended the text of a sentence.
-    private enum Terminator {
-        case lineEnd
-        case dollar
+    /// Where in the stream a byte is.
+    private enum Place {
+        case lineStart
+        case noise
+        case comment
+        case sentence
+    }
+
+    /// What ends the text of a sentence.
+    private enum SentenceEnd {
+        case line
+        case nextSentence
         case noise
 
         init(_ byte: UInt8) {
             switch byte {
-            case .lineFeed, .carriageReturn: self = .lineEnd
-            case .dollar: self = .dollar
+            case .lineFeed, .carriageReturn: self = .line
+            case .dollar: self = .nextSentence
             default: self = .noise
+            }
+        }
+
+        var nextPlace: Place {
+            switch self {
+            case .line: .lineStart
+            case .nextSentence: .sentence
+            case .noise: .noise
             }
         }
     }
 
-    private func hasRoom(for count: Int) -> Bool {
-        partial.count + count < Self.maximumLength
+    /// Skips what is no sentence, up to and with the next `$`.
+    ///
+    /// A line that begins with `#` is a comment, even if it quotes a sentence.
+    private mutating func skip(_ bytes: Span<UInt8>, _ index: inout Int) {
+        while index < bytes.count, place != .sentence {
+            switch bytes[index] {
+            case .lineFeed, .carriageReturn: place = .lineStart
+            case .hash where place == .lineStart: place = .comment
+            case .dollar where place != .comment: place = .sentence
+            default: if place == .lineStart { place = .noise }
+            }
+            index += 1
+        }
     }
 
-    private mutating func collect(_ bytes: Span<UInt8>, from start: Int) {
-        for index in start..<bytes.count { partial.append(bytes[index]) }
+    private mutating func collect(_ piece: Span<UInt8>) {
+        for index in piece.indices { partial.append(piece[index]) }
     }
 
-    private mutating func leaveSentence() {
+    private mutating func leaveSentence(to next: Place) {
         partial.removeAll(keepingCapacity: true)
-        isInSentence = false
+        place = next
     }
 
     /// Reads the sentence of which earlier chunks held the beginning, or all.
-    private mutating func takePartial(endedBy terminator: Terminator) -> Sentence? {
+    private mutating func takePartial(_ end: SentenceEnd) -> Sentence? {
         // A copy of a reference; a span of the property would keep `self` from counting.
         let line = partial
-        return take(line.span, endedBy: terminator)
+        return take(line.span, end)
     }
 
     /// Reads a sentence and counts what becomes of it.
-    private mutating func take(_ line: Span<UInt8>, endedBy terminator: Terminator) -> Sentence? {
+    private mutating func take(_ line: Span<UInt8>, _ end: SentenceEnd) -> Sentence? {
         // Of `$$` the first is no beginning.
-        if terminator == .dollar, line.isEmpty { return nil }
+        if end == .nextSentence, line.isEmpty { return nil }
         do throws(Rejection) {
-            if terminator == .noise { throw .malformed }
+            if end == .noise { throw .malformed }
             // A sentence that lost its line end is whole only if a checksum says so.
-            let frame = try Frame(
-                line,
-                requiresChecksum: requiresChecksum || terminator == .dollar
-            )
+            let needsChecksum = requiresChecksum || end == .nextSentence
+            let frame = try Frame(line, requiresChecksum: needsChecksum)
             statistics.sentences += 1
             return try Sentence(line, frame)
         } catch {
