@@ -10,12 +10,15 @@ struct ReceiverCalendar {
     /// The time of day of the latest instant.
     private var timeOfDay: Int64 = 0
 
-    /// A date before is not believed: the clock of a receiver without almanac begins in 1980.
-    private static let earliest: Int64 = 946_684_800_000_000
+    /// The midnights that are believed: 2000 to 9999.
+    ///
+    /// The clock of a receiver without almanac begins in 1980, and one whose weeks have rolled
+    /// over is back in 1999.
+    private static let believable: Range<Int64> = 946_684_800_000_000..<253_402_300_800_000_000
 
     /// Takes note of a date that the receiver tells.
     mutating func tell(date: Timestamp, at timeOfDay: Int64) {
-        guard date.microseconds >= Self.earliest else { return }
+        guard Self.believable.contains(date.microseconds) else { return }
         midnight = date.microseconds
         self.timeOfDay = timeOfDay
     }
@@ -31,6 +34,11 @@ struct ReceiverCalendar {
             midnight += Timestamp.microsecondsPerDay
         } else if step > Timestamp.microsecondsPerDay / 2 {
             midnight -= Timestamp.microsecondsPerDay
+        }
+        // Times that make no sense may carry the date anywhere, but not on for ever.
+        guard Self.believable.contains(midnight) else {
+            self.midnight = nil
+            return nil
         }
         self.midnight = midnight
         self.timeOfDay = timeOfDay

@@ -241,6 +241,14 @@ private func rmc(_ time: String, _ status: String = "A", date: String = "310724"
         #expect(seconds(log + older).suffix(10) == seconds(older).suffix(10))
     }
 
+    @Test func `a date that has been carried out of the calendar is forgotten`() {
+        var receiver = Receiver()
+        var last: Fix?
+        let days = line("GPZDA,120000,31,12,9999,00,00") + gga("160000") + gga("235959")
+        for fix in receiver.feed(days + gga("080000")) + receiver.finish() { last = fix }
+        #expect(last?.timestamp == receiver.now)
+    }
+
     @Test func `a sentence knows its time of day`() {
         #expect(sentences(gga("000001.25")).first?.timeOfDay == 1_250_000)
         #expect(sentences(rmc("010000")).first?.timeOfDay == 3_600_000_000)
