@@ -38,6 +38,35 @@ let package = Package(
 
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: common),
         .target(name: "DBus", dependencies: ["CDBus", "EventLoop"], swiftSettings: common),
+        .target(
+            name: "Positioning",
+            dependencies: ["CGPS", "CLinux", "EventLoop", "Geo", "NMEA"],
+            swiftSettings: common
+        ),
+        .target(name: "Consent", swiftSettings: pure),
+        .target(name: "Interfaces", dependencies: ["DBus", "Geo"], swiftSettings: pure),
+        .target(
+            name: "Service",
+            dependencies: [
+                "Consent", "CSystemd", "DBus", "EventLoop", "Geo", "Interfaces", "Positioning",
+            ],
+            swiftSettings: common
+        ),
+        .target(
+            name: "LocationClient",
+            dependencies: ["DBus", "EventLoop", "Geo", "Interfaces"],
+            swiftSettings: pure
+        ),
+        .executableTarget(
+            name: "waymarkd",
+            dependencies: ["CLinux", "DBus", "EventLoop", "Geo", "NMEA", "Positioning", "Service"],
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "waymark",
+            dependencies: ["DBus", "EventLoop", "Geo", "Interfaces", "LocationClient"],
+            swiftSettings: common
+        ),
 
         .target(
             name: "TestKit",

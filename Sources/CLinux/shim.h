@@ -17,3 +17,8 @@
 #include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
+
+// argp takes the version's text from a global variable, which Swift rightly finds unsafe.
+static inline void clinux_set_program_version(const char *version) {
+    argp_program_version = version;
+}

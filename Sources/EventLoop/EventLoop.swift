@@ -45,7 +45,7 @@ public final class EventLoop: SerialExecutor, Sendable {
     public func run(_ start: @escaping @LoopActor () async -> Void) {
         let isFirst = claim(for: UInt(pthread_self()))
         precondition(isFirst, "the event loop has another thread already")
-        Task { await start() }
+        Task { @LoopActor in await start() }
         LoopActor.assumeIsolated { turnUntilStopped() }
     }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EventLoop
+public import Geo
+
+/// All sources as one: demand in, the best fixes out.
+@LoopActor public final class Locator {
+    /// Whether there can be fixes.
+    public enum Availability: Hashable, Sendable {
+        /// At least one source may have fixes.
+        case available
+        /// Every source has said that it cannot have any for the time being.
+        case unavailable
+    }
+
+    /// Told each fix that is the best.
+    public var onFix: (@LoopActor (Fix) -> Void)?
+
+    /// Told when the last source has failed, and when one is back.
+    public var onAvailability: (@LoopActor (Availability) -> Void)?
+
+    /// The last fix and when it came, kept when the sources are stopped.
+    public private(set) var latest: (fix: Fix, receivedAt: ContinuousClock.Instant)?
+
+    /// Whether fixes are wanted: the sources run exactly while this is true.
+    public var isWanted = false {
+        didSet {
+            if isWanted != oldValue { isWanted ? startAll() : stopAll() }
+        }
+    }
+
+    private let clock: any Timekeeper
+    private var sources: [any LocationSource] = []
+    private var selector = FixSelector()
+    private var failed: Set<Int> = []
+    private var availability = Availability.available
+
+    /// Makes a locator without sources.
+    public init(clock: any Timekeeper) {
+        self.clock = clock
+    }
+
+    /// The accuracy in metres of the best source that has not failed, `nil` if there is none.
+    public var availableAccuracyMetres: Double? {
+        sources.indices.filter { !failed.contains($0) }.map { sources[$0].bestAccuracyMetres }.min()
+    }
+
+    /// Stops the sources that there are and takes others, which are started if fixes are wanted.
+    public func replaceSources(_ newSources: [any LocationSource]) {
+        if isWanted { stopAll() }
+        sources = newSources
+        latest = nil
+        if isWanted { startAll() }
+    }
+
+    private func startAll() {
+        selector = FixSelector()
+        failed = []
+        availability = .available
+        for (index, source) in sources.enumerated() {
+            source.start { [weak self] event in self?.handle(event, from: index) }
+        }
+    }
+
+    private func stopAll() {
+        for source in sources { source.stop() }
+        // What has failed is tried anew at the next demand, and may be there by then.
+        failed = []
+        availability = .available
+    }
+
+    private func handle(_ event: SourceEvent, from index: Int) {
+        switch event {
+        case .fix(let fix):
+            recover(index)
+            guard selector.accepts(fix, from: index, at: clock.now) else { return }
+            latest = (fix, clock.now)
+            onFix?(fix)
+        case .available: recover(index)
+        case .unavailable:
+            selector.drop(index)
+            guard failed.insert(index).inserted else { return }
+            setAvailability()
+        }
+    }
+
+    private func recover(_ index: Int) {
+        if failed.remove(index) != nil { setAvailability() }
+    }
+
+    private func setAvailability() {
+        let new = failed.count == sources.count ? Availability.unavailable : .available
+        // The best accuracy may have changed even if there still is a source.
+        availability = new
+        onAvailability?(new)
+    }
+}

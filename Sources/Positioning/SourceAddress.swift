@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EventLoop
+public import Geo
+
+/// What kind of source, and where: `gpsd:localhost:2947`, `nmea:unix:/run/gps.sock`, …
+public enum SourceAddress: Hashable, Sendable {
+    /// The daemon gpsd, on this or another host.
+    case gpsd(StreamEndpoint)
+    /// Sentences of NMEA 0183 from a server.
+    case nmea(StreamEndpoint)
+    /// Sentences of NMEA 0183 from a recording, played at a multiple of its own speed.
+    case replay(path: String, speed: Double, loops: Bool)
+    /// A place that never changes.
+    case fixed(Coordinate, accuracyMetres: Double)
+
+    /// Makes the source.
+    ///
+    /// - Parameters:
+    ///   - name: Its name for messages.
+    ///   - clock: The time.
+    ///   - log: Where it tells its comings and goings.
+    /// - Returns: A source that has not been started.
+    @LoopActor public func makeSource(
+        named name: String,
+        clock: any Timekeeper,
+        log: @escaping SourceLog
+    ) -> any LocationSource {
+        switch self {
+        case .gpsd(let endpoint):
+            GpsdSource(name: name, endpoint: endpoint, clock: clock, log: log)
+        case .nmea(let endpoint):
+            NMEASource(name: name, endpoint: endpoint, clock: clock, log: log)
+        case .replay(let path, let speed, let loops):
+            ReplaySource(
+                name: name,
+                path: path,
+                speed: speed,
+                loops: loops,
+                clock: clock,
+                log: log
+            )
+        case .fixed(let coordinate, let accuracy):
+            StaticSource(
+                name: name,
+                coordinate: coordinate,
+                accuracyMetres: accuracy,
+                clock: clock
+            )
+        }
+    }
+}
