@@ -5,11 +5,15 @@ internal import EventLoop
 /// The answer that a call waits for, given once by its handler.
 @LoopActor final class Answer {
     private let call: Call
+
+    /// The connection's order of handlers.
+    let order: HandlerOrder
     private weak var connection: Connection?
 
     init(to call: Call, over connection: Connection) {
         self.call = call
         self.connection = connection
+        order = connection.handlers
     }
 
     /// Answers with results.

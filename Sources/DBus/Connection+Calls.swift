@@ -115,7 +115,7 @@ extension Connection {
 
     var reply: Reply {
         get async throws {
-            try await withTaskCancellationHandler {
+            try await withTaskCancellationHandler { @LoopActor in
                 try await withCheckedThrowingContinuation { continuation in
                     self.continuation = continuation
                     // libdbus holds this object for as long as it may call back.

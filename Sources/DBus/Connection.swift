@@ -29,6 +29,7 @@ public import EventLoop
 
     let objects = ObjectTree()
     let signals = SignalRouter()
+    let handlers = HandlerOrder()
 
     /// libdbus's connection, owned: closed and given back by ``close()``.
     private(set) var library: OpaquePointer?

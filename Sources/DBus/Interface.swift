@@ -61,7 +61,7 @@ struct Method: Sendable {
     let outputs: [Argument]
 
     /// Reads the arguments, runs the handler, and answers: at once, or later if the handler waits
-    /// for something. The handler has begun when this returns.
+    /// for something. Handlers begin in the order of these calls.
     let run: @LoopActor (Call, borrowing Message, Answer) -> Void
 }
 
@@ -91,8 +91,14 @@ extension Interface.Member {
         ) { call, message, answer in
             do {
                 let arguments = try message.arguments(repeat (each Input).self)
-                let results = try body(call, repeat each arguments)
-                answer.succeed(repeat each results)
+                answer.order.run {
+                    do {
+                        let results = try body(call, repeat each arguments)
+                        answer.succeed(repeat each results)
+                    } catch {
+                        answer.fail(error)
+                    }
+                }
             } catch {
                 answer.fail(error)
             }
@@ -130,7 +136,7 @@ extension Interface.Member {
         ) { call, message, answer in
             do {
                 let arguments = try message.arguments(repeat (each Input).self)
-                Task.immediate { @LoopActor in
+                answer.order.start {
                     do {
                         let results = try await body(call, repeat each arguments)
                         answer.succeed(repeat each results)

@@ -59,7 +59,7 @@ extension Connection {
         }
         // It may have gone before the bus knew of the wish to be told. The bus answers in order,
         // so an owner now means that its end will be told.
-        Task.immediate { @LoopActor [weak self, weak watch] in
+        LoopActor.task { [weak self, weak watch] in
             guard let self, let answer = try? await [self.owner(of: peer)] else { return }
             if answer == [nil] { watch?.vanished() }
         }

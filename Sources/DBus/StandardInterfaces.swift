@@ -83,32 +83,12 @@ enum StandardInterfaces {
             ),
             outputs: []
         ) { call, message, answer in
-            do {
-                let (interface, name, value) = try message.arguments(
-                    String.self,
-                    String.self,
-                    Value.self
-                )
-                let property = try find(name, of: interface, in: object)
-                guard let set = property.set else {
-                    throw DBusError(.propertyReadOnly, "the property “\(name)” is read-only")
-                }
-                guard value.signature == property.signature else {
-                    throw DBusError(
-                        .invalidArguments,
-                        "the property “\(name)” is of type “\(property.signature)”,"
-                            + " not “\(value.signature)”"
-                    )
-                }
-                try message.readArgument(2) { reader in try set(call, &reader) }
-                answer.succeed()
-            } catch {
-                answer.fail(error)
-            }
+            // Kept, since the handler may have to wait for its turn.
+            let call = ReceivedSet(call: call, message: Message(retaining: message.pointer))
+            answer.order.run { call.run(in: object, answer) }
         }
     }
-
-    private static func find(
+    fileprivate static func find(
         _ name: String,
         of interface: String,
         in object: ExportedObject
@@ -120,5 +100,45 @@ enum StandardInterfaces {
             .unknownProperty,
             "the interface “\(interface)” has no property “\(name)”"
         )
+    }
+}
+
+/// A call of `Set` that has arrived.
+@LoopActor private final class ReceivedSet {
+    private let call: Call
+    private let message: Message
+
+    init(call: Call, message: consuming Message) {
+        self.call = call
+        self.message = message
+    }
+
+    func run(in object: ExportedObject, _ answer: Answer) {
+        do {
+            try set(in: object)
+            answer.succeed()
+        } catch {
+            answer.fail(error)
+        }
+    }
+
+    private func set(in object: ExportedObject) throws {
+        let (interface, name, value) = try message.arguments(
+            String.self,
+            String.self,
+            Value.self
+        )
+        let property = try StandardInterfaces.find(name, of: interface, in: object)
+        guard let set = property.set else {
+            throw DBusError(.propertyReadOnly, "the property “\(name)” is read-only")
+        }
+        guard value.signature == property.signature else {
+            throw DBusError(
+                .invalidArguments,
+                "the property “\(name)” is of type “\(property.signature)”,"
+                    + " not “\(value.signature)”"
+            )
+        }
+        try message.readArgument(2) { reader in try set(call, &reader) }
     }
 }

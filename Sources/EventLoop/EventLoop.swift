@@ -11,7 +11,7 @@ private import Synchronization
 /// starts a thread for it, so that libraries and tests need not care.
 ///
 /// With nothing due the thread sleeps in the kernel without a time-out: it makes no wake-ups.
-public final class EventLoop: SerialExecutor, Sendable {
+public final class EventLoop: SerialExecutor, TaskExecutor, Sendable {
     /// The process's event loop.
     public static let shared = EventLoop()
 
@@ -45,7 +45,7 @@ public final class EventLoop: SerialExecutor, Sendable {
     public func run(_ start: @escaping @LoopActor () async -> Void) {
         let isFirst = claim(for: UInt(pthread_self()))
         precondition(isFirst, "the event loop has another thread already")
-        Task { @LoopActor in await start() }
+        Task(executorPreference: self) { await start() }
         LoopActor.assumeIsolated { turnUntilStopped() }
     }
 
@@ -79,7 +79,11 @@ public final class EventLoop: SerialExecutor, Sendable {
         for _ in 0..<ready.count {
             guard let next = ready.popFirst() else { return }
             switch next {
-            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+            case .job(let job):
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
             case .work(let work): work()
             }
         }

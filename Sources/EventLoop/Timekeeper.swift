@@ -40,7 +40,7 @@ extension Timekeeper {
         try Task.checkCancellation()
         guard duration > .zero else { return }
         let sleeper = Sleeper()
-        try await withTaskCancellationHandler {
+        try await withTaskCancellationHandler { @LoopActor in
             try await withCheckedThrowingContinuation { continuation in
                 sleeper.begin(continuation, timer: schedule(after: duration) { sleeper.end() })
             }

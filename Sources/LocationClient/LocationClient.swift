@@ -143,7 +143,7 @@ public import Interfaces
     private func ownerChanged(to owner: String) {
         handler?(.service(isRunning: !owner.isEmpty))
         guard !owner.isEmpty, handler != nil else { return }
-        Task { @LoopActor [weak self] in
+        LoopActor.task { [weak self] in
             do {
                 try await self?.begin()
             } catch let error as DBusError {

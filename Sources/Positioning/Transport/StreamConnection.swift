@@ -33,7 +33,7 @@ private import Glibc
     init(_ endpoint: StreamEndpoint, handler: @escaping @LoopActor (Event) -> Void) {
         self.endpoint = endpoint
         self.handler = handler
-        Task { @LoopActor [weak self] in await self?.begin() }
+        LoopActor.task { [weak self] in await self?.begin() }
     }
 
     /// Sends a few bytes, as far as the kernel takes them now; for requests, not for streams.

@@ -29,7 +29,7 @@ internal import EventLoop
     ) {
         self.name = name
         self.watch = watch
-        identification = Task.immediate { @LoopActor in try await identify() }
+        identification = LoopActor.task { try await identify() }
     }
 
     /// Waits until it is known which program it is.

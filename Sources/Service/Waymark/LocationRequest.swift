@@ -31,7 +31,7 @@ struct LocationRequest {
         _ service: LocationService
     ) async throws -> LocationDictionary {
         // Both begin in this turn: the request is under way before the next call is handled.
-        let announcement = Task.immediate { @LoopActor in
+        let announcement = LoopActor.task {
             let subject = try await client.identified()
             service.announceAuthorization(to: client, subject)
         }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLoop
+
+/// Keeps the handlers of a connection beginning in the order in which their calls arrive.
+///
+/// A handler that may wait is a task, which begins at the loop's next turn. One that does not wait
+/// runs at once, unless such a task is about to begin: then it takes its place behind it.
+@LoopActor final class HandlerOrder {
+    private var aboutToBegin = 0
+
+    nonisolated init() {}
+
+    /// Starts a handler that may wait.
+    func start(_ handler: @escaping @LoopActor () async -> Void) {
+        aboutToBegin += 1
+        LoopActor.task { [self] in
+            aboutToBegin -= 1
+            await handler()
+        }
+    }
+
+    /// Runs a handler that does not wait.
+    func run(_ handler: @escaping @LoopActor () -> Void) {
+        guard aboutToBegin > 0 else { return handler() }
+        EventLoop.shared.perform(handler)
+    }
+}
