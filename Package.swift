@@ -85,6 +85,13 @@ let package = Package(
             dependencies: ["DBus", "EventLoop", "TestKit"],
             swiftSettings: common
         ),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Consent", "EventLoop", "Geo", "Interfaces", "Positioning", "Service", "TestKit",
+            ],
+            swiftSettings: common
+        ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
     ]
 )

@@ -56,7 +56,13 @@ internal import Interfaces
             finish(best.map { .success($0) } ?? .failure(Self.unknown(outage())))
         }
         defer { timer.cancel() }
-        if outcome == nil { await withCheckedContinuation { continuation = $0 } }
+        await withCheckedContinuation { continuation in
+            if outcome != nil {
+                continuation.resume()
+            } else {
+                self.continuation = continuation
+            }
+        }
         guard let outcome else { throw CancellationError() }
         return try outcome.get()
     }
