@@ -70,7 +70,7 @@ let package = Package(
 
         .target(
             name: "TestKit",
-            dependencies: ["CLinux", "DBus", "EventLoop"],
+            dependencies: ["CLinux", "DBus", "EventLoop", "Interfaces"],
             path: "Tests/TestKit",
             swiftSettings: common
         ),
@@ -93,5 +93,11 @@ let package = Package(
             swiftSettings: common
         ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
+        .testTarget(
+            name: "IntegrationTests",
+            // The two programs are run, not imported: they have to be built.
+            dependencies: ["DBus", "EventLoop", "Interfaces", "TestKit", "waymark", "waymarkd"],
+            swiftSettings: common
+        ),
     ]
 )
