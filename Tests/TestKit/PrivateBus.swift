@@ -44,6 +44,7 @@ public import EventLoop
                 \(policy)
               </policy>
               <limit name="max_connections_per_user">4096</limit>
+              <limit name="max_replies_per_connection">50000</limit>
               <limit name="max_completed_connections">4096</limit>
             </busconfig>
             """

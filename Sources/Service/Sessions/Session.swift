@@ -16,6 +16,8 @@ internal import Interfaces
     func authorizationChanged(_ authorization: Authorization)
     /// `Active` or `Diagnostics` have new values.
     func stateChanged()
+    /// The session has ended: nothing can be asked of it any more.
+    func closed()
 }
 
 /// Continuous updates and one-shot requests of one client, the same for both doors.
@@ -110,6 +112,7 @@ internal import Interfaces
         oneShot?.finish(
             throwing: DBusError(WireError.cancelled, "the session was closed")
         )
+        outlet.closed()
         environment.demandChanged()
     }
 
