@@ -97,7 +97,8 @@ internal import Positioning
             clock: clock,
             demandChanged: { [weak self] in self?.demandChanged() },
             cachedFix: { [weak self] limit in self?.cachedFix(notOlderThan: limit) },
-            outage: { [weak self] in self?.currentOutage }
+            outage: { [weak self] in self?.currentOutage },
+            bestAccuracyMetres: { [weak self] in self?.locator.availableAccuracyMetres }
         )
     }
 

@@ -101,9 +101,13 @@ import Testing
                 try await program.service.call("GetLocation", "best", UInt32(600_001))
             } == WireError.invalidArguments
         )
-        #expect(await errorName { try await program.service.call("Start", "x") } == .invalidArguments)
+        #expect(
+            await errorName { try await program.service.call("Start", "x") } == .invalidArguments
+        )
         await #expect(throws: DBusError.self) { try await program.session(["speed": 1.0]) }
-        await #expect(throws: DBusError.self) { try await program.session(["distance-filter": -1.0]) }
+        await #expect(throws: DBusError.self) {
+            try await program.session(["distance-filter": -1.0])
+        }
         await #expect(throws: DBusError.self) {
             try await program.service.set("InUse", to: true)
         }

@@ -171,7 +171,12 @@ internal import Interfaces
             )
         else { return }
         if let oneShot {
-            oneShot.offer(fix, passed, isCached: isCached)
+            oneShot.offer(
+                fix,
+                passed,
+                isCached: isCached,
+                bestMetres: environment.bestAccuracyMetres()
+            )
             return
         }
         guard filter.accepts(passed, at: environment.clock.now, options) else { return }
@@ -244,6 +249,8 @@ internal import Interfaces
     let cachedFix: @LoopActor (Duration) -> Fix?
     /// Why no source has a fix; `nil` while one may have.
     let outage: @LoopActor () -> Outage?
+    /// The accuracy in metres of the best source that may have fixes.
+    let bestAccuracyMetres: @LoopActor () -> Double?
 }
 
 /// A time without a fix from any source.
