@@ -10,7 +10,9 @@ internal import Interfaces
 /// Both doors, continuous updates, cached locations, properties and one-shot requests ask it
 /// whether a subject may know, and how exactly.
 @LoopActor final class Gate {
-    /// The decisions. Whoever replaces them tells the clients.
+    /// The decisions.
+    ///
+    /// Whoever replaces them tells the clients.
     var rules: AdministratorRules
 
     private let clock: any Timekeeper
@@ -38,6 +40,7 @@ internal import Interfaces
     ///   - fix: What a source has told.
     ///   - subject: Who would know.
     ///   - desired: How exactly it wants to know.
+    /// - Returns: The fix as it is, or reduced.
     func pass(_ fix: Fix, to subject: Subject, desired: DesiredAccuracy) -> Fix? {
         let authorization = authorization(of: subject)
         guard authorization.status.permitsLocations else { return nil }

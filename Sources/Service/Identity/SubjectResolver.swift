@@ -14,6 +14,7 @@ internal import EventLoop
     /// - Parameters:
     ///   - credentials: What the bus knows of the connection.
     ///   - rules: Executables that they name are known by their path before any other way.
+    /// - Returns: The subject by the strongest proof there is.
     func subject(of credentials: Credentials, rules: AdministratorRules) async -> Subject
 }
 

@@ -48,6 +48,7 @@ internal import Interfaces
     ///   - clock: By which the time is measured.
     ///   - outage: Says why no source had a fix, for the error.
     /// - Returns: The fix, before and behind the gate.
+    /// - Throws: What the wait was ended with, or `LocationUnknown` when the time is up.
     func result(
         within timeout: Duration,
         clock: any Timekeeper,
