@@ -51,12 +51,14 @@ internal import Interfaces
         }
     }
 
-    /// Forgets what it keeps about a subject of which no client is left.
-    func forget(_ subject: Subject) {
-        // A program that comes back within the quarter of an hour gets the same fix again.
+    /// Forgets fixes that no program would get any more.
+    ///
+    /// Those of programs that have gone stay as long as any other's: one that comes back within
+    /// the quarter of an hour gets the same fix again.
+    func forgetOldFixes() {
         let now = clock.now
         reducedFixes = reducedFixes.filter {
-            $0.key != subject || $0.value.madeAt.duration(to: now) < Self.reducedLifetime
+            $0.value.madeAt.duration(to: now) < Self.reducedLifetime
         }
     }
 

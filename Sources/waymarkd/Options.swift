@@ -99,7 +99,7 @@ private enum ArgumentParser {
             "config", Key.config, "FILE",
             "Read FILE and FILE.d/*.conf (default: \(Configuration.defaultPath))"
         ),
-        ("state", Key.state, "DIR", "Keep what has to last in DIR"),
+        ("state", Key.state, "DIR", "Keep what has to last in DIR (this version keeps nothing)"),
         ("source", Key.source, "TYPE:ADDRESS", "Where locations come from; can be repeated"),
         (
             "decode", Key.decode, "FILE",

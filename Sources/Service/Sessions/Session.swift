@@ -201,11 +201,13 @@ internal import Interfaces
     /// - Parameters:
     ///   - accuracy: The fix that is exact enough ends the wait.
     ///   - timeout: How long to wait; then the best fix that came will do.
+    ///   - identified: Called before anything else is told, once it is known who the client is.
     /// - Returns: A location that the gate let pass.
     /// - Throws: `Busy`, `LocationUnknown`, or what the program's authorization has become.
     func oneLocation(
         _ accuracy: DesiredAccuracy,
-        timeout: Duration
+        timeout: Duration,
+        identified: @LoopActor (Client, Subject) -> Void
     ) async throws -> LocationDictionary {
         guard !isStarted, oneShot == nil else {
             throw DBusError(
@@ -222,6 +224,7 @@ internal import Interfaces
             environment.demandChanged()
         }
         let subject = try await client.identified()
+        identified(client, subject)
         let status = environment.gate.authorization(of: subject).status
         guard status.permitsLocations else { throw status.refusal }
         if let cached = environment.cachedFix(Self.oneShotFixLifetime) {

@@ -90,7 +90,7 @@ internal import Interfaces
                     [service, session]
                     (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
                     let request = try LocationRequest(accuracy: accuracy, timeout: timeout)
-                    return try await request.run(session, of: client, service)
+                    return try await request.run(session, service)
                 },
                 .method("Close") { [session] _ in
                     session.close()
