@@ -86,6 +86,11 @@ let package = Package(
             swiftSettings: common
         ),
         .testTarget(
+            name: "PositioningTests",
+            dependencies: ["EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
+            swiftSettings: common
+        ),
+        .testTarget(
             name: "ServiceTests",
             dependencies: [
                 "Consent", "EventLoop", "Geo", "Interfaces", "Positioning", "Service", "TestKit",

@@ -22,6 +22,8 @@ enum GpsdReport: Hashable {
 final class GpsdReportReader {
     private let data: UnsafeMutablePointer<gps_data_t>
 
+    private static let deviceReport = #"{"class":"DEVICE","#.utf8.map { CChar(bitPattern: $0) }
+
     /// Makes a reader, with libgps's structure zeroed as `gps_open` leaves it.
     init() {
         data = .allocate(capacity: 1)
@@ -41,7 +43,7 @@ final class GpsdReportReader {
     ///   - arrival: The time of a fix of a receiver that does not tell the time.
     /// - Returns: What it says; something else than a report is `other`.
     func read(_ line: some Collection<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
-        guard line.first == UInt8(ascii: "{"), !line.contains(0) else { return .other }
+        guard JSONSyntax.isObject(line) else { return .other }
         data.pointee.set = 0
         var text = line.map { CChar(bitPattern: $0) } + [0]
         guard gps_unpack(&text, data) != -1 else { return .other }
@@ -49,6 +51,9 @@ final class GpsdReportReader {
         if set & UInt64(DEVICELIST_SET) != 0 {
             return .deviceCount(Int(data.pointee.devices.ndevices))
         }
+        // The reports of gpsd 3.22 on a receiver that has gone hold a number where libgps expects a
+        // time; it then says nothing at all.
+        if set == 0, text.starts(with: Self.deviceReport) { return .device(isActive: false) }
         if set & UInt64(DEVICE_SET) != 0 {
             return .device(isActive: isSet(data.pointee.dev.activated))
         }
