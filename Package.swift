@@ -70,7 +70,7 @@ let package = Package(
 
         .target(
             name: "TestKit",
-            dependencies: ["CLinux", "DBus", "EventLoop"],
+            dependencies: ["CLinux", "DBus", "EventLoop", "Geo"],
             path: "Tests/TestKit",
             swiftSettings: common
         ),
