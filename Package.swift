@@ -85,6 +85,11 @@ let package = Package(
             dependencies: ["DBus", "EventLoop", "TestKit"],
             swiftSettings: common
         ),
+        .testTarget(
+            name: "PositioningTests",
+            dependencies: ["CLinux", "EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
+            swiftSettings: common
+        ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
     ]
 )
