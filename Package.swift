@@ -70,7 +70,7 @@ let package = Package(
 
         .target(
             name: "TestKit",
-            dependencies: ["CLinux", "DBus", "EventLoop", "Geo"],
+            dependencies: ["CLinux", "DBus", "EventLoop", "Geo", "Interfaces"],
             path: "Tests/TestKit",
             swiftSettings: common
         ),
@@ -90,6 +90,21 @@ let package = Package(
             dependencies: ["CLinux", "EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
             swiftSettings: common
         ),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Consent", "EventLoop", "Geo", "Interfaces", "Positioning", "Service", "TestKit",
+            ],
+            swiftSettings: common
+        ),
         .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
+        .testTarget(
+            name: "IntegrationTests",
+            // The two programs are run, not imported: they have to be built.
+            dependencies: [
+                "DBus", "EventLoop", "Geo", "Interfaces", "TestKit", "waymark", "waymarkd",
+            ],
+            swiftSettings: common
+        ),
     ]
 )

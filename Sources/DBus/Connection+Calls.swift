@@ -103,6 +103,8 @@ extension Connection {
 @LoopActor final class PendingCall {
     private let pointer: OpaquePointer
     private var continuation: CheckedContinuation<Reply, any Error>?
+    /// Why it was given up, if that was before anybody waited.
+    private var earlyEnd: (any Error)?
 
     /// Takes over a reference that nobody else will give back.
     init(adopting pointer: OpaquePointer) {
@@ -118,6 +120,10 @@ extension Connection {
             try await withTaskCancellationHandler { @LoopActor in
                 try await withCheckedThrowingContinuation { continuation in
                     self.continuation = continuation
+                    if let earlyEnd {
+                        resume(throwing: earlyEnd)
+                        return
+                    }
                     // libdbus holds this object for as long as it may call back.
                     let notified = dbus_pending_call_set_notify(
                         pointer,
@@ -157,9 +163,12 @@ extension Connection {
 
     /// Gives up waiting; an answer that comes later is nobody's.
     func end(_ error: any Error) {
-        guard continuation != nil else { return }
         dbus_pending_call_cancel(pointer)
-        resume(throwing: error)
+        if continuation != nil {
+            resume(throwing: error)
+        } else {
+            earlyEnd = error
+        }
     }
 
     private func resume(throwing error: any Error) {

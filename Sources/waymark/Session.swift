@@ -40,7 +40,7 @@ enum Command: String {
             case .authorization: show(try await client.authorization())
             case .where: show(Self.text(try await client.location()))
             case .monitor:
-                try await client.start { [weak self] event in self?.handle(event) }
+                try await monitor(client)
                 return
             }
             EventLoop.shared.stop()
@@ -48,6 +48,14 @@ enum Command: String {
             fail(error.message)
         } catch {
             fail("\(error)")
+        }
+    }
+
+    private func monitor(_ client: LocationClient) async throws {
+        do {
+            try await client.start { [weak self] event in self?.handle(event) }
+        } catch let error as DBusError where error.name == .serviceUnknown {
+            show("the location service is not running: waiting for it")
         }
     }
 

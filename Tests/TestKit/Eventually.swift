@@ -76,7 +76,14 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
                 waiter?.resume()
                 waiter = nil
             }
-            await withCheckedContinuation { waiter = $0 }
+            // Looked at again here: a value may come on the way to this wait.
+            await withCheckedContinuation { continuation in
+                if elements.contains(where: matches) {
+                    continuation.resume()
+                } else {
+                    waiter = continuation
+                }
+            }
             timer.cancel()
         }
     }

@@ -17,33 +17,37 @@ public import EventLoop
     /// Starts a bus and waits until it can be connected to.
     ///
     /// - Parameters:
-    ///   - serviceFolder: Where its activation files are.
-    ///   - policy: Elements of a `<policy>` besides those that allow everything.
-    ///   - environment: Changes to the environment that it gives to the services it starts.
+    ///   - serviceFolder: Where its activation files are; the services are told of it as both the
+    ///     system's and the session's bus.
+    ///   - includes: Files of policies to be read behind the ones that allow nearly everything.
+    ///   - allowsOwnership: Whether anybody may own any name, unless a policy forbids it.
     /// - Returns: A bus that accepts connections.
     /// - Throws: If `dbus-daemon` cannot be run.
     public static func start(
         serviceFolder: String? = nil,
-        policy: String = "",
-        environment: [String: String?] = [:]
+        includes: [String] = [],
+        allowsOwnership: Bool = true
     ) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
+        let address = "unix:path=\(folder.path)/bus"
+        // A bus of the type "session" starts services itself, as its own user.
         let configuration = try folder.write(
             "bus.conf",
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig>
-              <type>system</type>
-              <listen>unix:path=\(folder.path)/bus</listen>
+              <type>session</type>
+              <listen>\(address)</listen>
               \(serviceFolder.map { "<servicedir>\($0)</servicedir>" } ?? "")
               <policy context="default">
                 <allow send_destination="*" eavesdrop="true"/>
                 <allow eavesdrop="true"/>
-                <allow own="*"/>
-                \(policy)
+                \(allowsOwnership ? "<allow own=\"*\"/>" : "")
               </policy>
+              \(includes.map { "<include>\($0)</include>" }.joined(separator: "\n"))
               <limit name="max_connections_per_user">4096</limit>
+              <limit name="max_replies_per_connection">50000</limit>
               <limit name="max_completed_connections">4096</limit>
             </busconfig>
             """
@@ -51,9 +55,9 @@ public import EventLoop
         let process = try ChildProcess(
             "dbus-daemon",
             ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
-            environment: environment
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": address]
         )
-        let line = try await process.line(containing: "unix:")
+        let line = try await process.line(containing: "unix:path=")
         return PrivateBus(address: line, process: process, folder: folder)
     }
 

@@ -29,6 +29,18 @@ public final class TemporaryFolder: Sendable {
         }
     }
 
+    /// Makes a folder in the folder.
+    ///
+    /// - Parameter name: Its name.
+    /// - Returns: Its path.
+    /// - Throws: What the system says.
+    @discardableResult
+    public func makeFolder(_ name: String) throws -> String {
+        let folder = "\(path)/\(name)"
+        try retryingOnInterrupt("make \(folder)") { mkdir(folder, 0o755) }
+        return folder
+    }
+
     /// Writes a file, replacing one of the same name.
     ///
     /// - Parameters:

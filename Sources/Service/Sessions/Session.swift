@@ -16,6 +16,8 @@ internal import Interfaces
     func authorizationChanged(_ authorization: Authorization)
     /// `Active` or `Diagnostics` have new values.
     func stateChanged()
+    /// The session has ended: nothing can be asked of it any more.
+    func closed()
 }
 
 /// Continuous updates and one-shot requests of one client, the same for both doors.
@@ -110,6 +112,7 @@ internal import Interfaces
         oneShot?.finish(
             throwing: DBusError(WireError.cancelled, "the session was closed")
         )
+        outlet.closed()
         environment.demandChanged()
     }
 
@@ -168,7 +171,12 @@ internal import Interfaces
             )
         else { return }
         if let oneShot {
-            oneShot.offer(fix, passed, isCached: isCached)
+            oneShot.offer(
+                fix,
+                passed,
+                isCached: isCached,
+                bestMetres: environment.bestAccuracyMetres()
+            )
             return
         }
         guard filter.accepts(passed, at: environment.clock.now, options) else { return }
@@ -193,11 +201,13 @@ internal import Interfaces
     /// - Parameters:
     ///   - accuracy: The fix that is exact enough ends the wait.
     ///   - timeout: How long to wait; then the best fix that came will do.
+    ///   - identified: Called before anything else is told, once it is known who the client is.
     /// - Returns: A location that the gate let pass.
     /// - Throws: `Busy`, `LocationUnknown`, or what the program's authorization has become.
     func oneLocation(
         _ accuracy: DesiredAccuracy,
-        timeout: Duration
+        timeout: Duration,
+        identified: @LoopActor (Client, Subject) -> Void
     ) async throws -> LocationDictionary {
         guard !isStarted, oneShot == nil else {
             throw DBusError(
@@ -214,6 +224,7 @@ internal import Interfaces
             environment.demandChanged()
         }
         let subject = try await client.identified()
+        identified(client, subject)
         let status = environment.gate.authorization(of: subject).status
         guard status.permitsLocations else { throw status.refusal }
         if let cached = environment.cachedFix(Self.oneShotFixLifetime) {
@@ -241,6 +252,8 @@ internal import Interfaces
     let cachedFix: @LoopActor (Duration) -> Fix?
     /// Why no source has a fix; `nil` while one may have.
     let outage: @LoopActor () -> Outage?
+    /// The accuracy in metres of the best source that may have fixes.
+    let bestAccuracyMetres: @LoopActor () -> Double?
 }
 
 /// A time without a fix from any source.

@@ -73,26 +73,26 @@ internal import Interfaces
     // MARK: The interface
 
     private func interface(_ session: Session) -> Interface {
-        // The object table holds the session's handlers, and the client holds the session.
+        // The handlers hold the session for as long as calls of it can come.
         let client = session.client
         return Interface(
             Waymark.session,
             [
-                .asyncMethod("Start") { [service, unowned session] _ in
+                .asyncMethod("Start") { [service, session] _ in
                     try await service.start(session, of: client)
                 },
-                .method("Stop") { [unowned session] _ in session.stop() },
+                .method("Stop") { [session] _ in session.stop() },
                 .asyncMethod(
                     "GetLocation",
                     in: ["accuracy", "timeout_ms"],
                     out: ["location"]
                 ) {
-                    [service, unowned session]
+                    [service, session]
                     (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
                     let request = try LocationRequest(accuracy: accuracy, timeout: timeout)
-                    return try await request.run(session, of: client, service)
+                    return try await request.run(session, service)
                 },
-                .method("Close") { [unowned session] _ in
+                .method("Close") { [session] _ in
                     session.close()
                     client.remove(session)
                 },
@@ -105,36 +105,36 @@ internal import Interfaces
 
     private func properties(_ session: Session) -> [Interface.Member] {
         [
-            .property("DesiredAccuracy") { [unowned session] _ in
+            .property("DesiredAccuracy") { [session] _ in
                 session.options.desiredAccuracy.rawValue
-            } set: { [self, unowned session] _, word in
+            } set: { [self, session] _, word in
                 session.options.desiredAccuracy = try DesiredAccuracy(word: word)
                 optionChanged("DesiredAccuracy", .string(word))
                 stateChanged()
             },
-            .property("DistanceFilter") { [unowned session] _ in
+            .property("DistanceFilter") { [session] _ in
                 session.options.distanceFilterMetres
-            } set: { [self, unowned session] _, metres in
+            } set: { [self, session] _, metres in
                 try session.options.setDistanceFilter(metres)
                 optionChanged("DistanceFilter", .double(metres))
             },
-            .property("MinimumInterval") { [unowned session] _ in
+            .property("MinimumInterval") { [session] _ in
                 session.options.minimumIntervalMilliseconds
-            } set: { [self, unowned session] (_, milliseconds: UInt32) in
+            } set: { [self, session] (_, milliseconds: UInt32) in
                 session.options.minimumInterval = .milliseconds(milliseconds)
                 optionChanged("MinimumInterval", .uint32(milliseconds))
             },
-            .property("ActivityType") { [unowned session] _ in
+            .property("ActivityType") { [session] _ in
                 session.options.activityType.rawValue
-            } set: { [self, unowned session] _, word in
+            } set: { [self, session] _, word in
                 try session.options.setActivityType(word)
                 optionChanged("ActivityType", .string(word))
             },
-            .property("Active") { [unowned session] _ in session.isStarted },
-            .property("Location", notice: .none) { [unowned session] _ in
+            .property("Active") { [session] _ in session.isStarted },
+            .property("Location", notice: .none) { [session] _ in
                 OptionalLocation(session.location)
             },
-            .property("Diagnostics") { [unowned session] _ in session.diagnostics },
+            .property("Diagnostics") { [session] _ in session.diagnostics },
         ]
     }
 

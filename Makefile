@@ -1,0 +1,49 @@
+# Waymark: `make help` lists what there is.
+
+SWIFT ?= swift
+# Where `make run` gets locations from, as waymarkd's --source takes it.
+SOURCE ?= nmea:file:data/tracks/vienna-walk.nmea?loop=yes
+
+build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
+run_packages = $(build_packages) dbus-daemon
+test_packages = $(run_packages) dbus-bin gpsd gpsd-tools python3
+
+debug = .build/debug
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test lint format release clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) \
+	| while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+	@printf '\n  SOURCE=gpsd:localhost:2947 with `make run` uses a real gpsd.\n'
+
+build: ## build the daemon, the tool and the libraries
+	@.ci/require $(build_packages)
+	$(SWIFT) build
+
+run: ## show it at work: a bus of its own, the service, and a program that is told locations
+	@.ci/require $(run_packages)
+	$(SWIFT) build --product waymarkd
+	$(SWIFT) build --product waymark
+	@data/demo/run $(debug) '$(SOURCE)'
+
+test: ## run all tests
+	@.ci/require $(test_packages)
+	$(SWIFT) build --build-tests
+	timeout --kill-after=10 1500 $(SWIFT) test --skip-build --disable-xctest
+
+lint: ## check the format and the documentation comments
+	@.ci/require $(build_packages)
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format: ## bring the sources into the project's format
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+
+release: ## build the daemon and the tool as they are installed, with Swift's libraries inside
+	@.ci/require $(build_packages)
+	$(SWIFT) build --configuration release --static-swift-stdlib --product waymarkd
+	$(SWIFT) build --configuration release --static-swift-stdlib --product waymark
+
+clean: ## remove what was built
+	rm -rf .build
