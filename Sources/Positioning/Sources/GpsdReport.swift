@@ -40,12 +40,19 @@ final class GpsdReportReader {
     ///   - line: One line of JSON, without its end.
     ///   - arrival: The time of a fix of a receiver that does not tell the time.
     /// - Returns: What it says; something else than a report is `other`.
-    func read(_ line: some Collection<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
-        guard line.first == UInt8(ascii: "{"), !line.contains(0) else { return .other }
+    func read(_ line: ArraySlice<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
+        // libgps stops at a NUL, and takes half a report with half a number for a whole one.
+        let isWhole =
+            line.first == UInt8(ascii: "{") && line.last == UInt8(ascii: "}") && !line.contains(0)
+        guard isWhole else { return .other }
         data.pointee.set = 0
         var text = line.map { CChar(bitPattern: $0) } + [0]
-        guard gps_unpack(&text, data) != -1 else { return .other }
+        let isRead = gps_unpack(&text, data) != -1
         let set = data.pointee.set
+        if !isRead || set == 0 {
+            // gpsd tells the end of a receiver by `"activated":0`, where libgps expects a date.
+            return line.starts(with: Self.deviceStart) ? .device(isActive: false) : .other
+        }
         if set & UInt64(DEVICELIST_SET) != 0 {
             return .deviceCount(Int(data.pointee.devices.ndevices))
         }
@@ -55,6 +62,8 @@ final class GpsdReportReader {
         guard set & UInt64(MODE_SET) != 0, set & UInt64(LATLON_SET) != 0 else { return .other }
         return fix(arrivedAt: arrival).map { .fix($0) } ?? .other
     }
+
+    private static let deviceStart = Array(#"{"class":"DEVICE","#.utf8)
 
     private func fix(arrivedAt arrival: Timestamp) -> Fix? {
         let report = data.pointee.fix
