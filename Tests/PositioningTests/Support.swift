@@ -68,11 +68,22 @@ import TestKit
 
 /// The states of this host's TCP sockets that are connected, or about to be, to a port.
 func socketStates(toPort port: UInt16) throws -> [String] {
+    try socketStates(port, column: 2)
+}
+
+/// The states of this host's TCP sockets that have a port themselves.
+func socketStates(fromPort port: UInt16) throws -> [String] {
+    try socketStates(port, column: 1)
+}
+
+private func socketStates(_ port: UInt16, column: Int) throws -> [String] {
     let hex = String(port, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - hex.count) + hex
-    return try readFile("/proc/net/tcp").split(separator: "\n").compactMap { line in
+    // A server on all addresses has the connections of IPv4 in the other table.
+    let tables = try readFile("/proc/net/tcp") + readFile("/proc/net/tcp6")
+    return tables.split(separator: "\n").compactMap { line in
         let words = line.split(separator: " ")
-        guard words.count > 3, words[2].hasSuffix(suffix) else { return nil }
+        guard words.count > 3, words[column].hasSuffix(suffix) else { return nil }
         return String(words[3])
     }
 }
