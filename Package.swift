@@ -70,7 +70,7 @@ let package = Package(
 
         .target(
             name: "TestKit",
-            dependencies: ["CLinux", "DBus", "EventLoop", "Interfaces"],
+            dependencies: ["CLinux", "DBus", "EventLoop", "Geo", "Interfaces"],
             path: "Tests/TestKit",
             swiftSettings: common
         ),
@@ -87,7 +87,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PositioningTests",
-            dependencies: ["EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
+            dependencies: ["CLinux", "EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
             swiftSettings: common
         ),
         .testTarget(

@@ -16,7 +16,7 @@ public import Geo
     /// Told each fix that is the best.
     public var onFix: (@LoopActor (Fix) -> Void)?
 
-    /// Told when the last source has failed, and when one is back.
+    /// Told when a source has failed or is back, or is no longer tried.
     public var onAvailability: (@LoopActor (Availability) -> Void)?
 
     /// The last fix and when it came, kept when the sources are stopped.
@@ -25,7 +25,10 @@ public import Geo
     /// Whether fixes are wanted: the sources run exactly while this is true.
     public var isWanted = false {
         didSet {
-            if isWanted != oldValue { isWanted ? startAll() : stopAll() }
+            guard isWanted != oldValue else { return }
+            isWanted ? startAll() : stopAll()
+            // What has failed is tried anew at the next demand, and may be there by then.
+            if !isWanted { forgetFailures() }
         }
     }
 
@@ -33,7 +36,6 @@ public import Geo
     private var sources: [any LocationSource] = []
     private var selector = FixSelector()
     private var failed: Set<Int> = []
-    private var availability = Availability.available
 
     /// Makes a locator without sources.
     public init(clock: any Timekeeper) {
@@ -51,12 +53,11 @@ public import Geo
         sources = newSources
         latest = nil
         if isWanted { startAll() }
+        forgetFailures()
     }
 
     private func startAll() {
         selector = FixSelector()
-        failed = []
-        availability = .available
         for (index, source) in sources.enumerated() {
             source.start { [weak self] event in self?.handle(event, from: index) }
         }
@@ -64,16 +65,21 @@ public import Geo
 
     private func stopAll() {
         for source in sources { source.stop() }
-        // What has failed is tried anew at the next demand, and may be there by then.
+    }
+
+    /// Ends the outage of sources that are stopped, or are there no more.
+    private func forgetFailures() {
+        guard !failed.isEmpty else { return }
         failed = []
-        availability = .available
+        setAvailability()
     }
 
     private func handle(_ event: SourceEvent, from index: Int) {
         switch event {
         case .fix(let fix):
             recover(index)
-            guard selector.accepts(fix, from: index, at: clock.now) else { return }
+            // Who hears that a source is back may have lost interest.
+            guard isWanted, selector.accepts(fix, from: index, at: clock.now) else { return }
             latest = (fix, clock.now)
             onFix?(fix)
         case .available: recover(index)
@@ -89,9 +95,7 @@ public import Geo
     }
 
     private func setAvailability() {
-        let new = failed.count == sources.count ? Availability.unavailable : .available
-        // The best accuracy may have changed even if there still is a source.
-        availability = new
-        onAvailability?(new)
+        // Told even if there still is a source: the best accuracy may have changed.
+        onAvailability?(failed.count == sources.count ? .unavailable : .available)
     }
 }

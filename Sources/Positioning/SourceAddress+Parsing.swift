@@ -87,9 +87,10 @@ extension SourceAddress {
             let parts = option.split(separator: "=", maxSplits: 1)
             switch (parts.first, parts.dropFirst().first) {
             case ("speed", let value?):
-                guard let factor = Double(value), factor > 0, factor <= 10_000 else {
+                guard let factor = Double(value), (0.001...10_000).contains(factor)
+                else {
                     throw SourceAddressError(
-                        "speed “\(value)” is no factor: use a number above 0 and up to 10000"
+                        "speed “\(value)” is no factor: use a number from 0.001 to 10000"
                     )
                 }
                 speed = factor
@@ -133,7 +134,10 @@ extension SourceAddress {
     ) throws(SourceAddressError) -> StreamEndpoint {
         var host = Substring(text)
         var port: Substring?
-        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else {
+                throw SourceAddressError("“\(text)” has no ] after its address: \(needs)")
+            }
             host = text[text.index(after: text.startIndex)..<end]
             let rest = text[text.index(after: end)...]
             guard rest.isEmpty || rest.hasPrefix(":") else {
@@ -144,13 +148,18 @@ extension SourceAddress {
             host = text[..<colon]
             port = text[text.index(after: colon)...]
             guard !host.contains(":") else {
-                throw SourceAddressError("write an IPv6 address in brackets: [\(host)]:PORT")
+                throw SourceAddressError(
+                    "“\(text)” is an IPv6 address without brackets: write [ADDRESS]:PORT"
+                )
             }
         }
-        guard !host.isEmpty, !host.utf8.contains(0), !host.contains("/") else {
+        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 }), !host.contains("/") else {
             throw SourceAddressError("“\(text)” names no host: \(needs)")
         }
-        guard let number = port.map({ UInt16($0) }) ?? defaultPort, number > 0 else {
+        // `UInt16` would read “+1”.
+        let hasDigitsOnly = port?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
+        let given = port.map { UInt16($0) } ?? defaultPort
+        guard hasDigitsOnly, let number = given, number > 0 else {
             throw SourceAddressError("“\(text)” has no port from 1 to 65535: \(needs)")
         }
         return .tcp(host: String(host), port: number)

@@ -11,7 +11,7 @@ import Testing
     private let arrival = Timestamp(microseconds: 1_750_000_000_000_000)
 
     private func read(_ line: String) -> GpsdReport {
-        reader.read(Array(line.utf8), arrivedAt: arrival)
+        reader.read(Array(line.utf8)[...], arrivedAt: arrival)
     }
 
     private func fix(_ line: String) throws -> Fix {
@@ -133,7 +133,7 @@ import Testing
                 default: line.insert(.random(in: 32...126, using: &generator), at: index)
                 }
             }
-            if case .fix(let fix) = reader.read(line, arrivedAt: arrival) {
+            if case .fix(let fix) = reader.read(line[...], arrivedAt: arrival) {
                 #expect(fix.horizontalAccuracy > 0)
             }
         }

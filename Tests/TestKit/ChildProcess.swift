@@ -215,6 +215,7 @@ private import Glibc
 /// - Parameter name: Its name, looked for in `PATH` and the system's folders.
 public func isInstalled(_ name: String) -> Bool {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
-    return (path.split(separator: ":") + ["/usr/sbin", "/sbin"])
-        .contains { access("\($0)/\(name)", X_OK) == 0 }
+    // As strings: a sum of pieces and literals is an array of arrays of characters.
+    let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"]
+    return folders.contains { access("\($0)/\(name)", X_OK) == 0 }
 }

@@ -36,6 +36,16 @@ public import EventLoop
         move(to: target)
     }
 
+    /// Runs the next timer alone, moving the clock to it if it is not yet due.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public func runNext() -> Bool {
+        guard let next = timers.nextDeadline else { return false }
+        if next > now { move(to: next) }
+        return timers.runNext(dueAt: now)
+    }
+
     private func move(to instant: ContinuousClock.Instant) {
         let step = now.duration(to: instant).components
         microsecondsSinceEpoch += step.seconds * 1_000_000 + step.attoseconds / 1_000_000_000_000

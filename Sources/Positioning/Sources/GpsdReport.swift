@@ -22,8 +22,6 @@ enum GpsdReport: Hashable {
 final class GpsdReportReader {
     private let data: UnsafeMutablePointer<gps_data_t>
 
-    private static let deviceReport = #"{"class":"DEVICE","#.utf8.map { CChar(bitPattern: $0) }
-
     /// Makes a reader, with libgps's structure zeroed as `gps_open` leaves it.
     init() {
         data = .allocate(capacity: 1)
@@ -42,24 +40,27 @@ final class GpsdReportReader {
     ///   - line: One line of JSON, without its end.
     ///   - arrival: The time of a fix of a receiver that does not tell the time.
     /// - Returns: What it says; something else than a report is `other`.
-    func read(_ line: some Collection<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
-        guard JSONSyntax.isObject(line) else { return .other }
+    func read(_ line: ArraySlice<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
+        guard JSONSyntax.isObject(line), line.first == UInt8(ascii: "{") else { return .other }
         data.pointee.set = 0
         var text = line.map { CChar(bitPattern: $0) } + [0]
-        guard gps_unpack(&text, data) != -1 else { return .other }
+        let isRead = gps_unpack(&text, data) != -1
         let set = data.pointee.set
+        if !isRead || set == 0 {
+            // gpsd tells the end of a receiver by `"activated":0`, where libgps expects a date.
+            return line.starts(with: Self.deviceStart) ? .device(isActive: false) : .other
+        }
         if set & UInt64(DEVICELIST_SET) != 0 {
             return .deviceCount(Int(data.pointee.devices.ndevices))
         }
-        // The reports of gpsd 3.22 on a receiver that has gone hold a number where libgps expects a
-        // time; it then says nothing at all.
-        if set == 0, text.starts(with: Self.deviceReport) { return .device(isActive: false) }
         if set & UInt64(DEVICE_SET) != 0 {
             return .device(isActive: isSet(data.pointee.dev.activated))
         }
         guard set & UInt64(MODE_SET) != 0, set & UInt64(LATLON_SET) != 0 else { return .other }
         return fix(arrivedAt: arrival).map { .fix($0) } ?? .other
     }
+
+    private static let deviceStart = Array(#"{"class":"DEVICE","#.utf8)
 
     private func fix(arrivedAt arrival: Timestamp) -> Fix? {
         let report = data.pointee.fix

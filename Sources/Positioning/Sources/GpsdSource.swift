@@ -17,6 +17,10 @@ internal import Geo
     private var lines = LineBuffer(limit: 65_536)
     private var hasDevices = true
 
+    /// Counts the starts: who is told something may stop this source and start it again, and what
+    /// was about to be told belongs to the past then.
+    private var run = 0
+
     private static let watchRequest = #"?WATCH={"enable":true,"json":true};"# + "\n"
     private static let endRequest = #"?WATCH={"enable":false};"# + "\n"
 
@@ -33,6 +37,7 @@ internal import Geo
 
     func start(_ receiver: @escaping @LoopActor (SourceEvent) -> Void) {
         self.receiver = receiver
+        run += 1
         hasDevices = true
         client.start { [weak self] event in self?.handle(event) }
     }
@@ -55,7 +60,8 @@ internal import Geo
             var reports: [GpsdReport] = []
             lines.append(bytes) { reports.append(reader.read($0, arrivedAt: arrival)) }
             // Handled only now: who hears of a fix may stop this source, which begins anew.
-            for report in reports { handle(report) }
+            let current = run
+            for report in reports where run == current { handle(report) }
         case .lost(let reason): receiver?(.unavailable(reason: reason))
         }
     }

@@ -15,6 +15,10 @@ internal import NMEA
     private var assembler = FixAssembler()
     private var silence: Timer?
 
+    /// Counts the starts: who is told something may stop this source and start it again, and what
+    /// was about to be told belongs to the past then.
+    private var run = 0
+
     /// How long after the last bytes an epoch counts as complete.
     ///
     /// Receivers send an epoch in one burst; the assembler learns its last sentence, so that this
@@ -34,6 +38,7 @@ internal import NMEA
 
     func start(_ receiver: @escaping @LoopActor (SourceEvent) -> Void) {
         self.receiver = receiver
+        run += 1
         client.start { [weak self] event in self?.handle(event) }
     }
 
@@ -48,7 +53,9 @@ internal import NMEA
         case .opened: forget()
         case .bytes(let bytes): read(bytes)
         case .lost(let reason):
+            let current = run
             flush()
+            guard run == current else { return }
             forget()
             receiver?(.unavailable(reason: reason))
         }
@@ -61,7 +68,9 @@ internal import NMEA
             assembler.add(sentence, arrivedAt: arrival) { fixes.append($0) }
         }
         // Told only now: who hears of a fix may stop this source, which begins reading anew.
-        for fix in fixes { receiver?(.fix(fix)) }
+        let current = run
+        for fix in fixes where run == current { receiver?(.fix(fix)) }
+        guard run == current else { return }
         silence?.cancel()
         silence = nil
         if assembler.hasPendingFix {

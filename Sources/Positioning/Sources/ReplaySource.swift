@@ -28,6 +28,10 @@ internal import NMEA
     /// When the next epoch is due: pauses are counted from there, so that they do not add up.
     private var due = ContinuousClock.Instant.now
 
+    /// Counts the starts and stops: who is told something may do either, and what was about to be
+    /// played belongs to the past then.
+    private var run = 0
+
     init(
         name: String,
         path: String,
@@ -46,6 +50,7 @@ internal import NMEA
 
     func start(_ receiver: @escaping @LoopActor (SourceEvent) -> Void) {
         self.receiver = receiver
+        run += 1
         backOff.reset()
         hasToldFailure = false
         timer = clock.schedule(after: .zero) { [weak self] in self?.begin() }
@@ -53,6 +58,7 @@ internal import NMEA
 
     func stop() {
         receiver = nil
+        run += 1
         timer?.cancel()
         timer = nil
         recording = nil
@@ -66,63 +72,90 @@ internal import NMEA
             fail("\(error)")
             return
         }
+        due = clock.now
+        playFromBeginning()
+    }
+
+    private func playFromBeginning() {
         assembler = FixAssembler()
         epoch = nil
         upcoming = nil
-        due = clock.now
         play()
     }
 
     /// Plays what is due and arranges for the next epoch.
     private func play() {
         timer = nil
-        // A recording that never tells the time is no reason to keep the loop from its other work.
-        for _ in 0..<1000 {
-            guard let sentence = nextSentence() else { return }
-            if let time = sentence.timeOfDay, let epoch, time != epoch {
-                self.epoch = time
-                upcoming = sentence
-                tell(assembler.flush())
-                guard receiver != nil else { return }
-                due = due.advanced(by: pause(from: epoch, to: time))
-                timer = clock.schedule(at: due) { [weak self] in self?.play() }
-                return
+        let current = run
+        do {
+            // A recording that never tells the time is no reason to keep the loop from its work.
+            for _ in 0..<1000 {
+                guard let sentence = try nextSentence() else {
+                    try end()
+                    return
+                }
+                if let time = sentence.timeOfDay, let epoch, time != epoch {
+                    self.epoch = time
+                    upcoming = sentence
+                    tell(assembler.flush())
+                    guard run == current else { return }
+                    wait(pause(from: epoch, to: time)) { $0.play() }
+                    return
+                }
+                epoch = sentence.timeOfDay ?? epoch
+                var fixes: [Fix] = []
+                assembler.add(sentence, arrivedAt: now) { fixes.append($0) }
+                for fix in fixes where run == current { tell(fix) }
+                guard run == current else { return }
             }
-            epoch = sentence.timeOfDay ?? epoch
-            var fixes: [Fix] = []
-            assembler.add(sentence, arrivedAt: now) { fixes.append($0) }
-            for fix in fixes { tell(fix) }
-            if receiver == nil { return }
+        } catch {
+            fail("\(error)")
+            return
         }
         timer = clock.schedule(after: .zero) { [weak self] in self?.play() }
     }
 
-    private func nextSentence() -> Sentence? {
+    private func nextSentence() throws -> Sentence? {
         if let sentence = upcoming {
             upcoming = nil
             return sentence
         }
-        do {
-            if let sentence = try recording?.next() { return sentence }
-            if loops, recording?.hasSentences == true {
-                try recording?.rewind()
-                return try recording?.next()
-            }
-        } catch {
-            fail("\(error)")
-            return nil
+        guard let sentence = try recording?.next() else { return nil }
+        backOff.reset()
+        if hasToldFailure {
+            hasToldFailure = false
+            log("source \(name): \(path) is back")
         }
+        return sentence
+    }
+
+    /// The end of the file: the end of it all, or a second's pause before it begins anew.
+    private func end() throws {
+        let current = run
         tell(assembler.flush())
-        guard receiver != nil else { return nil }
-        let isEmpty = recording?.hasSentences != true
-        recording = nil
+        guard run == current, let recording else { return }
+        if loops, recording.hasSentences {
+            try recording.rewind()
+            wait(.microseconds(1_000_000 / speed)) { $0.playFromBeginning() }
+            return
+        }
         let reason =
-            isEmpty
-            ? "\(path) holds no sentence that tells a position or time"
-            : "the end of \(path) was reached"
+            recording.hasSentences
+            ? "the end of \(path) was reached"
+            : "\(path) holds no sentence that tells a position or time"
+        self.recording = nil
         log("source \(name): \(reason)")
         receiver?(.unavailable(reason: reason))
-        return nil
+    }
+
+    private func wait(
+        _ pause: Duration,
+        _ action: @escaping @LoopActor (ReplaySource) -> Void
+    ) {
+        due = due.advanced(by: pause)
+        timer = clock.schedule(at: due) { [weak self] in
+            if let self { action(self) }
+        }
     }
 
     /// The time between two epochs as it is played.

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geo
+import Positioning
+import TestKit
+import Testing
+
+@Suite struct SourceAddressTests {
+    private static func tcp(_ host: String, _ port: UInt16) -> StreamEndpoint {
+        .tcp(host: host, port: port)
+    }
+
+    private static func fixed(
+        _ latitude: Double,
+        _ longitude: Double,
+        _ accuracy: Double
+    ) throws -> SourceAddress {
+        let place = try #require(Coordinate(latitude: latitude, longitude: longitude))
+        return .fixed(place, accuracyMetres: accuracy)
+    }
+
+    @Test(arguments: [
+        ("gpsd", SourceAddress.gpsd(tcp("localhost", 2947))),
+        ("gpsd:", .gpsd(tcp("localhost", 2947))),
+        ("gpsd:boat", .gpsd(tcp("boat", 2947))),
+        ("gpsd:boat:1", .gpsd(tcp("boat", 1))),
+        ("gpsd:192.0.2.7:65535", .gpsd(tcp("192.0.2.7", 65535))),
+        ("gpsd:[::1]", .gpsd(tcp("::1", 2947))),
+        ("gpsd:[fe80::1%eth0]:4000", .gpsd(tcp("fe80::1%eth0", 4000))),
+        ("nmea:unix:/run/gps.sock", .nmea(.unix("/run/gps.sock"))),
+        ("nmea:unix:/run/a b:c?d", .nmea(.unix("/run/a b:c?d"))),
+        ("nmea:tcp:localhost:10110", .nmea(tcp("localhost", 10110))),
+        ("nmea:tcp:[2001:db8::1]:10110", .nmea(tcp("2001:db8::1", 10110))),
+        ("nmea:file:/log", .replay(path: "/log", speed: 1, loops: false)),
+        ("nmea:file:log.nmea", .replay(path: "log.nmea", speed: 1, loops: false)),
+        ("nmea:file:C:/log", .replay(path: "C:/log", speed: 1, loops: false)),
+        ("nmea:file:/log?speed=10", .replay(path: "/log", speed: 10, loops: false)),
+        ("nmea:file:/log?speed=0.5", .replay(path: "/log", speed: 0.5, loops: false)),
+        ("nmea:file:/log?speed=10000", .replay(path: "/log", speed: 10000, loops: false)),
+        ("nmea:file:/log?loop=yes", .replay(path: "/log", speed: 1, loops: true)),
+        ("nmea:file:/log?loop=no", .replay(path: "/log", speed: 1, loops: false)),
+        ("nmea:file:/log?speed=2&loop=yes", .replay(path: "/log", speed: 2, loops: true)),
+        ("nmea:file:/log?loop=yes&speed=2", .replay(path: "/log", speed: 2, loops: true)),
+        ("nmea:file:/what?speed=2?", .replay(path: "/what?speed=2", speed: 1, loops: false)),
+        ("nmea:file:/log?", .replay(path: "/log", speed: 1, loops: false)),
+    ])
+    func `an address is read`(text: String, expected: SourceAddress) throws {
+        #expect(try SourceAddress(text) == expected)
+    }
+
+    @Test func `a place is read`() throws {
+        #expect(try SourceAddress("static:48.1,11.5,20") == Self.fixed(48.1, 11.5, 20))
+        #expect(try SourceAddress("static:-90,180,0.5") == Self.fixed(-90, 180, 0.5))
+        #expect(try SourceAddress("static:+1,-2e1,1000000") == Self.fixed(1, -20, 1_000_000))
+    }
+
+    @Test func `type and address may stand apart, as in the configuration`() throws {
+        #expect(
+            try SourceAddress(type: "nmea", address: "unix:/run/gps.sock")
+                == .nmea(.unix("/run/gps.sock"))
+        )
+        #expect(try SourceAddress(type: "gpsd", address: "") == .gpsd(Self.tcp("localhost", 2947)))
+    }
+
+    @Test func `a path may be as long as the kernel allows`() throws {
+        let path = "/" + String(repeating: "x", count: 106)
+        #expect(try SourceAddress("nmea:unix:\(path)") == .nmea(.unix(path)))
+        let tooLong = path + "x"
+        #expect(
+            throws: SourceAddressError.self,
+            "“unix:\(tooLong)” needs an absolute path of at most 107 bytes"
+        ) { try SourceAddress("nmea:unix:\(tooLong)") }
+    }
+
+    @Test(arguments: [
+        ("", "“” is no type of source: use gpsd, nmea or static"),
+        ("gps:host", "“gps” is no type of source: use gpsd, nmea or static"),
+        ("GPSD:host", "“GPSD” is no type of source: use gpsd, nmea or static"),
+        (":x", "“” is no type of source: use gpsd, nmea or static"),
+        (
+            "modem:any",
+            "this version has no sources of type “modem”: use gpsd, nmea or static"
+        ),
+        (
+            "replay:/log",
+            "this version has no sources of type “replay”: use gpsd, nmea or static"
+        ),
+    ])
+    func `a wrong type says which there are`(text: String, sentence: String) {
+        let error = #expect(throws: SourceAddressError.self) { try SourceAddress(text) }
+        #expect(error?.description == sentence)
+        #expect(error?.isAboutType == true)
+    }
+
+    @Test(arguments: [
+        ("gpsd::2947", "“:2947” names no host: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:[]:1", "“[]:1” names no host: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:/dev/ttyUSB0", "“/dev/ttyUSB0” names no host: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:a\0b", "“a\0b” names no host: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:a b", "“a b” names no host: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:host:", "“host:” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:host:0", "“host:0” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"),
+        (
+            "gpsd:host:65536",
+            "“host:65536” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"
+        ),
+        ("gpsd:host:-1", "“host:-1” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:host:+1", "“host:+1” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"),
+        (
+            "gpsd:[::1]:gps",
+            "“[::1]:gps” has no port from 1 to 65535: gpsd needs HOST or HOST:PORT"
+        ),
+        (
+            "gpsd:[::1]2947",
+            "“[::1]2947” has something between ] and the port: gpsd needs HOST or HOST:PORT"
+        ),
+        ("gpsd:[::1", "“[::1” has no ] after its address: gpsd needs HOST or HOST:PORT"),
+        ("gpsd:::1", "“::1” is an IPv6 address without brackets: write [ADDRESS]:PORT"),
+        (
+            "gpsd:fe80::1:2947",
+            "“fe80::1:2947” is an IPv6 address without brackets:"
+                + " write [ADDRESS]:PORT"
+        ),
+        ("nmea:tcp:host", "“host” has no port from 1 to 65535: tcp: needs HOST:PORT"),
+        ("nmea:tcp:", "“” names no host: tcp: needs HOST:PORT"),
+        ("nmea:tcp:[::1]", "“[::1]” has no port from 1 to 65535: tcp: needs HOST:PORT"),
+        ("nmea:unix:gps.sock", "“unix:gps.sock” needs an absolute path of at most 107 bytes"),
+        ("nmea:unix:", "“unix:” needs an absolute path of at most 107 bytes"),
+        ("nmea:unix:/a\0b", "“unix:/a\0b” needs an absolute path of at most 107 bytes"),
+        (
+            "nmea:udp:10110",
+            "this version does not read NMEA over “udp:”: use unix:PATH, tcp:HOST:PORT or file:PATH"
+        ),
+        (
+            "nmea:serial:/dev/ttyACM0@38400",
+            "this version does not read NMEA over “serial:”:"
+                + " use unix:PATH, tcp:HOST:PORT or file:PATH"
+        ),
+        (
+            "nmea:/dev/ttyACM0",
+            "“/dev/ttyACM0” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"
+        ),
+        ("nmea:", "“” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"),
+        ("nmea", "“” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"),
+        ("nmea:file:", "“file:” needs a path"),
+        ("nmea:file:?speed=2", "“file:?speed=2” needs a path"),
+        (
+            "nmea:file:/log?speed=0",
+            "speed “0” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=-1",
+            "speed “-1” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=nan",
+            "speed “nan” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=inf",
+            "speed “inf” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=10001",
+            "speed “10001” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=fast",
+            "speed “fast” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed=1e-300",
+            "speed “1e-300” is no factor: use a number from 0.001 to 10000"
+        ),
+        (
+            "nmea:file:/log?speed",
+            "“speed” is no option of a file: use speed=FACTOR and loop=yes or no"
+        ),
+        (
+            "nmea:file:/log?speed=",
+            "“speed=” is no option of a file: use speed=FACTOR and loop=yes or no"
+        ),
+        (
+            "nmea:file:/log?loop=maybe",
+            "“loop=maybe” is no option of a file: use speed=FACTOR and loop=yes or no"
+        ),
+        (
+            "nmea:file:/log?pace=2",
+            "“pace=2” is no option of a file: use speed=FACTOR and loop=yes or no"
+        ),
+        (
+            "static:",
+            "a static source needs LATITUDE,LONGITUDE,ACCURACY in degrees and metres"
+        ),
+        (
+            "static:1,2",
+            "a static source needs LATITUDE,LONGITUDE,ACCURACY in degrees and metres"
+        ),
+        (
+            "static:1,2,3,4",
+            "a static source needs LATITUDE,LONGITUDE,ACCURACY in degrees and metres"
+        ),
+        (
+            "static:1,2,",
+            "a static source needs LATITUDE,LONGITUDE,ACCURACY in degrees and metres"
+        ),
+        (
+            "static:91,0,1",
+            "the place of a static source needs a latitude from -90 to 90"
+                + " and a longitude from -180 to 180"
+        ),
+        (
+            "static:0,181,1",
+            "the place of a static source needs a latitude from -90 to 90"
+                + " and a longitude from -180 to 180"
+        ),
+        (
+            "static:nan,0,1",
+            "the place of a static source needs a latitude from -90 to 90"
+                + " and a longitude from -180 to 180"
+        ),
+        ("static:0,0,0", "the accuracy of a static source is a number of metres above 0"),
+        ("static:0,0,-5", "the accuracy of a static source is a number of metres above 0"),
+        ("static:0,0,inf", "the accuracy of a static source is a number of metres above 0"),
+        ("static:0,0,nan", "the accuracy of a static source is a number of metres above 0"),
+    ])
+    func `a wrong address says what is allowed`(text: String, sentence: String) {
+        let error = #expect(throws: SourceAddressError.self) { try SourceAddress(text) }
+        #expect(error?.description == sentence)
+        #expect(error?.isAboutType == false)
+    }
+
+    @Test(arguments: [
+        (StreamEndpoint.unix("/run/gps.sock"), "/run/gps.sock"),
+        (tcp("localhost", 2947), "localhost:2947"),
+        (tcp("::1", 2947), "[::1]:2947"),
+    ])
+    func `an endpoint is written as people write it`(endpoint: StreamEndpoint, text: String) {
+        #expect(endpoint.description == text)
+    }
+}
