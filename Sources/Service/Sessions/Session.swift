@@ -16,6 +16,8 @@ internal import Interfaces
     func authorizationChanged(_ authorization: Authorization)
     /// `Active` or `Diagnostics` have new values.
     func stateChanged()
+    /// The session has ended for good.
+    func closed()
 }
 
 /// Continuous updates and one-shot requests of one client, the same for both doors.
@@ -107,11 +109,12 @@ internal import Interfaces
         guard !isClosed else { return }
         isClosed = true
         isStarted = false
-        oneShot?.finish(
-            throwing: DBusError(WireError.cancelled, "the session was closed")
-        )
+        oneShot?.finish(throwing: Self.closedError)
+        outlet.closed()
         environment.demandChanged()
     }
+
+    private static let closedError = DBusError(WireError.cancelled, "the session was closed")
 
     /// A source has a fix.
     func offer(_ fix: Fix) {
@@ -199,6 +202,7 @@ internal import Interfaces
         _ accuracy: DesiredAccuracy,
         timeout: Duration
     ) async throws -> LocationDictionary {
+        guard !isClosed else { throw Self.closedError }
         guard !isStarted, oneShot == nil else {
             throw DBusError(
                 WireError.busy,

@@ -73,26 +73,26 @@ internal import Interfaces
     // MARK: The interface
 
     private func interface(_ session: Session) -> Interface {
-        // The object table holds the session's handlers, and the client holds the session.
+        // The handlers hold the session and its client: a call that waits for its turn may run
+        // after the session was closed. The object table lets go of the handlers then.
         let client = session.client
         return Interface(
             Waymark.session,
             [
-                .asyncMethod("Start") { [service, unowned session] _ in
+                .asyncMethod("Start") { [service] _ in
                     try await service.start(session, of: client)
                 },
-                .method("Stop") { [unowned session] _ in session.stop() },
+                .method("Stop") { _ in session.stop() },
                 .asyncMethod(
                     "GetLocation",
                     in: ["accuracy", "timeout_ms"],
                     out: ["location"]
                 ) {
-                    [service, unowned session]
-                    (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
+                    [service] (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
                     let request = try LocationRequest(accuracy: accuracy, timeout: timeout)
                     return try await request.run(session, of: client, service)
                 },
-                .method("Close") { [unowned session] _ in
+                .method("Close") { _ in
                     session.close()
                     client.remove(session)
                 },
@@ -105,36 +105,36 @@ internal import Interfaces
 
     private func properties(_ session: Session) -> [Interface.Member] {
         [
-            .property("DesiredAccuracy") { [unowned session] _ in
+            .property("DesiredAccuracy") { _ in
                 session.options.desiredAccuracy.rawValue
-            } set: { [self, unowned session] _, word in
+            } set: { [self] _, word in
                 session.options.desiredAccuracy = try DesiredAccuracy(word: word)
                 optionChanged("DesiredAccuracy", .string(word))
                 stateChanged()
             },
-            .property("DistanceFilter") { [unowned session] _ in
+            .property("DistanceFilter") { _ in
                 session.options.distanceFilterMetres
-            } set: { [self, unowned session] _, metres in
+            } set: { [self] _, metres in
                 try session.options.setDistanceFilter(metres)
                 optionChanged("DistanceFilter", .double(metres))
             },
-            .property("MinimumInterval") { [unowned session] _ in
+            .property("MinimumInterval") { _ in
                 session.options.minimumIntervalMilliseconds
-            } set: { [self, unowned session] (_, milliseconds: UInt32) in
+            } set: { [self] (_, milliseconds: UInt32) in
                 session.options.minimumInterval = .milliseconds(milliseconds)
                 optionChanged("MinimumInterval", .uint32(milliseconds))
             },
-            .property("ActivityType") { [unowned session] _ in
+            .property("ActivityType") { _ in
                 session.options.activityType.rawValue
-            } set: { [self, unowned session] _, word in
+            } set: { [self] _, word in
                 try session.options.setActivityType(word)
                 optionChanged("ActivityType", .string(word))
             },
-            .property("Active") { [unowned session] _ in session.isStarted },
-            .property("Location", notice: .none) { [unowned session] _ in
+            .property("Active") { _ in session.isStarted },
+            .property("Location", notice: .none) { _ in
                 OptionalLocation(session.location)
             },
-            .property("Diagnostics") { [unowned session] _ in session.diagnostics },
+            .property("Diagnostics") { _ in session.diagnostics },
         ]
     }
 

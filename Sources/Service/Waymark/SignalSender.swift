@@ -90,4 +90,7 @@ internal import Interfaces
 
     /// The default session has no properties of its own.
     func stateChanged() {}
+
+    /// The main object stays.
+    func closed() {}
 }
