@@ -213,8 +213,10 @@ private import Glibc
 /// Whether a program is installed, for tests that need more than the build does.
 ///
 /// - Parameter name: Its name, looked for in `PATH` and the system's folders.
+/// - Returns: Whether it is there and can be run.
 public func isInstalled(_ name: String) -> Bool {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
-    return (path.split(separator: ":") + ["/usr/sbin", "/sbin"])
-        .contains { access("\($0)/\(name)", X_OK) == 0 }
+    // The type is written out: left to inference, the parts of the path are arrays of characters.
+    let folders: [Substring] = path.split(separator: ":") + ["/usr/sbin", "/sbin"]
+    return folders.contains { access("\($0)/\(name)", X_OK) == 0 }
 }
