@@ -96,7 +96,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             // The two programs are run, not imported: they have to be built.
-            dependencies: ["DBus", "EventLoop", "Interfaces", "TestKit", "waymark", "waymarkd"],
+            dependencies: [
+                "DBus", "EventLoop", "Geo", "Interfaces", "TestKit", "waymark", "waymarkd",
+            ],
             swiftSettings: common
         ),
     ]

@@ -40,7 +40,9 @@ public struct AdministratorRules: Hashable, Sendable {
         rules[.one(kind, id: id)] != nil
     }
 
-    /// What a program may know. Without a decision it is not determined.
+    /// What a program may know.
+    ///
+    /// Without a decision it is not determined.
     public func authorization(of subject: Subject) -> Authorization {
         for program in [Program.one(subject.kind, id: subject.id), .others] {
             if let rule = rules[program], rule.holds(for: subject.userID) {

@@ -17,15 +17,7 @@ private import Glibc
             Box { continuation.resume(with: Swift.Result { try work() }) }
         )
         var thread = pthread_t()
-        let status = pthread_create(
-            &thread,
-            nil,
-            { argument in
-                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            },
-            box.toOpaque()
-        )
+        let status = pthread_create(&thread, nil, runBox, box.toOpaque())
         guard status == 0 else {
             box.release()
             continuation.resume(
@@ -35,6 +27,12 @@ private import Glibc
         }
         pthread_detach(thread)
     }
+}
+
+/// The thread's body. A closure inside the function above would count as isolated to the actor.
+private func runBox(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
+    return nil
 }
 
 private final class Box: Sendable {

@@ -17,7 +17,7 @@ public struct LocationDictionary: DBusCodable, Hashable {
         self.isCached = isCached
     }
 
-    /// `a{sv}`
+    /// The type is `a{sv}`.
     public static var signature: Signature { [String: Value].signature }
 
     /// Writes the entries that are known.

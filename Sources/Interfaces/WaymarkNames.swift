@@ -22,6 +22,7 @@ public enum Waymark {
     /// The path of a session.
     ///
     /// - Parameter number: Its number, counted from 1 while the service runs.
+    /// - Returns: A path below the main object's.
     public static func sessionPath(_ number: UInt64) -> ObjectPath {
         ObjectPath(unchecked: "\(path)/session/\(number)")
     }
@@ -29,7 +30,9 @@ public enum Waymark {
 
 /// The signals that the main object and each session have in common.
 public struct LocationSignals: Sendable {
-    /// A new location. Its only receiver is the owner of the session.
+    /// A new location.
+    ///
+    /// Its only receiver is the owner of the session.
     public let updated: Signal<LocationDictionary>
 
     /// No location can be given: a code from ``LocationFailure`` and a sentence.

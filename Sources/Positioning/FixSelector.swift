@@ -26,6 +26,7 @@ struct FixSelector {
     ///   - fix: What a source tells.
     ///   - source: Which source.
     ///   - now: When it came.
+    /// - Returns: Whether it comes from the source that is followed.
     mutating func accepts(_ fix: Fix, from source: Int, at now: ContinuousClock.Instant) -> Bool {
         if let previous = last[source] {
             // Datagrams overtake each other, and modems mix epochs: a fix that is a little older

@@ -3,7 +3,7 @@
 public import EventLoop
 public import Geo
 
-/// What kind of source, and where: `gpsd:localhost:2947`, `nmea:unix:/run/gps.sock`, …
+/// What kind of source, and where, such as `gpsd:localhost:2947` or `nmea:unix:/run/gps.sock`.
 public enum SourceAddress: Hashable, Sendable {
     /// The daemon gpsd, on this or another host.
     case gpsd(StreamEndpoint)

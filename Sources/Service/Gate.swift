@@ -10,7 +10,9 @@ internal import Interfaces
 /// Both doors, continuous updates, cached locations, properties and one-shot requests ask it
 /// whether a subject may know, and how exactly.
 @LoopActor final class Gate {
-    /// The decisions. Whoever replaces them tells the clients.
+    /// The decisions.
+    ///
+    /// Whoever replaces them tells the clients.
     var rules: AdministratorRules
 
     private let clock: any Timekeeper
@@ -38,6 +40,7 @@ internal import Interfaces
     ///   - fix: What a source has told.
     ///   - subject: Who would know.
     ///   - desired: How exactly it wants to know.
+    /// - Returns: The fix as it is, or reduced.
     func pass(_ fix: Fix, to subject: Subject, desired: DesiredAccuracy) -> Fix? {
         let authorization = authorization(of: subject)
         guard authorization.status.permitsLocations else { return nil }
@@ -48,12 +51,14 @@ internal import Interfaces
         }
     }
 
-    /// Forgets what it keeps about a subject of which no client is left.
-    func forget(_ subject: Subject) {
-        // A program that comes back within the quarter of an hour gets the same fix again.
+    /// Forgets fixes that no program would get any more.
+    ///
+    /// Those of programs that have gone stay as long as any other's: one that comes back within
+    /// the quarter of an hour gets the same fix again.
+    func forgetOldFixes() {
         let now = clock.now
         reducedFixes = reducedFixes.filter {
-            $0.key != subject || $0.value.madeAt.duration(to: now) < Self.reducedLifetime
+            $0.value.madeAt.duration(to: now) < Self.reducedLifetime
         }
     }
 

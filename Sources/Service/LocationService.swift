@@ -47,9 +47,7 @@ internal import Positioning
         locator = Locator(clock: clock)
         locator.onFix = { [weak self] in self?.tell($0) }
         locator.onAvailability = { [weak self] in self?.availabilityChanged($0) }
-        clients.onDeparture = { [weak self] client in
-            if let subject = client.subject { self?.gate.forget(subject) }
-        }
+        clients.onDeparture = { [weak self] _ in self?.gate.forgetOldFixes() }
         applySources()
         reportMissingPrograms()
     }
@@ -79,7 +77,9 @@ internal import Positioning
         if sourcesChanged { applySources() }
         reportMissingPrograms()
         gate.rules = configuration.administratorRules().rules
+        for client in clients.all { client.rulesChanged() }
         authorizationsChanged()
+        if sourcesChanged, let outage = currentOutage { tellOutage(outage.message) }
     }
 
     /// Ends the sources, kindly: gpsd is told that nobody listens.
@@ -97,7 +97,8 @@ internal import Positioning
             clock: clock,
             demandChanged: { [weak self] in self?.demandChanged() },
             cachedFix: { [weak self] limit in self?.cachedFix(notOlderThan: limit) },
-            outage: { [weak self] in self?.currentOutage }
+            outage: { [weak self] in self?.currentOutage },
+            bestAccuracyMetres: { [weak self] in self?.locator.availableAccuracyMetres }
         )
     }
 
@@ -128,9 +129,11 @@ internal import Positioning
     func demandChanged() {
         let isWanted = clients.all.contains { $0.sessions.contains(where: \.needsFixes) }
         locator.isWanted = isWanted
+        if !isWanted { outage = nil }
         guard isWanted != isInUse else { return }
         isInUse = isWanted
         door?.inUseChanged()
+        door?.availableAccuracyMayHaveChanged()
     }
 
     // MARK: Fixes
@@ -150,11 +153,15 @@ internal import Positioning
                 "no source can tell the location at the moment;"
                 + " updates begin by themselves when one can"
             outage = message
-            for client in clients.all {
-                for session in client.sessions { session.tellOutage(message) }
-            }
+            tellOutage(message)
         }
-        door?.availableAccuracyChanged()
+        door?.availableAccuracyMayHaveChanged()
+    }
+
+    private func tellOutage(_ message: String) {
+        for client in clients.all {
+            for session in client.sessions { session.tellOutage(message) }
+        }
     }
 
     private func cachedFix(notOlderThan limit: Duration) -> Fix? {
@@ -183,7 +190,7 @@ internal import Positioning
                 source.address.makeSource(named: source.name, clock: clock) { log.info($0) }
             }
         )
-        door?.availableAccuracyChanged()
+        door?.availableAccuracyMayHaveChanged()
     }
 
     private func reportMissingPrograms() {

@@ -58,7 +58,9 @@ public struct SystemLog: Log {
         self.threshold = threshold
     }
 
-    /// Writes one entry. The C function is `sd_journal_sendv`.
+    /// Writes one entry.
+    ///
+    /// The C function is `sd_journal_sendv`.
     public func write(_ severity: Severity, _ message: String) {
         guard severity <= threshold else { return }
         if isJournal {

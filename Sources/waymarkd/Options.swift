@@ -20,8 +20,9 @@ struct Options {
         let description: String
     }
 
-    /// Reads the command line. `--help`, `--version` and options that do not exist end the program
-    /// here, as argp does it.
+    /// Reads the command line.
+    ///
+    /// `--help`, `--version` and options that do not exist end the program here, as argp does it.
     init() throws(Mistake) {
         let reading = Reading()
         let status = ArgumentParser.run(reading)
@@ -81,7 +82,9 @@ private final class Reading {
     var mistake: Options.Mistake?
 }
 
-/// argp's tables. Their texts live as long as the program: argp keeps pointers to them.
+/// argp's tables.
+///
+/// Their texts live as long as the program: argp keeps pointers to them.
 private enum ArgumentParser {
     private static let about = """
         Tells the programs that may know where this device is.\u{0B}\
@@ -96,7 +99,7 @@ private enum ArgumentParser {
             "config", Key.config, "FILE",
             "Read FILE and FILE.d/*.conf (default: \(Configuration.defaultPath))"
         ),
-        ("state", Key.state, "DIR", "Keep what has to last in DIR"),
+        ("state", Key.state, "DIR", "Keep what has to last in DIR (this version keeps nothing)"),
         ("source", Key.source, "TYPE:ADDRESS", "Where locations come from; can be repeated"),
         (
             "decode", Key.decode, "FILE",

@@ -17,4 +17,13 @@ import Testing
         }
         #expect(order == Array(0..<100))
     }
+
+    @Test @LoopActor func `work that blocks runs on a thread of its own`() async throws {
+        struct Refusal: Error {}
+        let own = UInt(pthread_self())
+        let other = try await runBlocking { UInt(pthread_self()) }
+        #expect(other != own)
+        #expect(UInt(pthread_self()) == own)
+        await #expect(throws: Refusal.self) { try await runBlocking { throw Refusal() } }
+    }
 }

@@ -59,7 +59,7 @@ import Testing
         clock.advance(by: .seconds(899))
         #expect(gate.pass(try fix(49), to: program, desired: .bestForNavigation) == first)
         // Neither leaving nor coming back makes a new one.
-        gate.forget(program)
+        gate.forgetOldFixes()
         #expect(gate.pass(try fix(49), to: program, desired: .best) == first)
         clock.advance(by: .seconds(1))
         #expect(gate.pass(try fix(49), to: program, desired: .best) == (try fix(49).reduced))

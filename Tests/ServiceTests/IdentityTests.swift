@@ -52,11 +52,13 @@ import Testing
                 }
             )
         )
-        let subject = LocalSubjectResolver.subject(
+        let identity = ProgramIdentity(
             userID: 1000,
-            label: label,
-            facts: ProcessFacts(executable: executable, controlGroup: group),
-            rules: rules,
+            securityLabel: label,
+            facts: ProcessFacts(executable: executable, controlGroup: group)
+        )
+        let subject = identity.subject(
+            under: rules,
             isInstalled: { installed.contains($0) },
             isTrusted: { _ in trusted }
         )

@@ -18,15 +18,16 @@ private import Glibc
     /// Starts a bus and waits until it can be connected to.
     ///
     /// - Parameters:
-    ///   - serviceFolder: Where its activation files are.
-    ///   - policy: Elements of a `<policy>` besides those that allow everything.
-    ///   - environment: Changes to the environment that it gives to the services it starts.
+    ///   - serviceFolder: Where its activation files are; the services are told of it as both the
+    ///     system's and the session's bus.
+    ///   - includes: Files of policies to be read behind the ones that allow nearly everything.
+    ///   - allowsOwnership: Whether anybody may own any name, unless a policy forbids it.
     /// - Returns: A bus that accepts connections.
     /// - Throws: If `dbus-daemon` cannot be run.
     public static func start(
         serviceFolder: String? = nil,
-        policy: String = "",
-        environment: [String: String?] = [:]
+        includes: [String] = [],
+        allowsOwnership: Bool = true
     ) async throws -> PrivateBus {
         try await start(
             """
@@ -34,11 +35,10 @@ private import Glibc
             <policy context="default">
               <allow send_destination="*" eavesdrop="true"/>
               <allow eavesdrop="true"/>
-              <allow own="*"/>
-              \(policy)
+              \(allowsOwnership ? "<allow own=\"*\"/>" : "")
             </policy>
-            """,
-            environment: environment
+            \(elements(including: includes))
+            """
         )
     }
 
@@ -65,28 +65,32 @@ private import Glibc
               <allow send_destination="org.freedesktop.DBus"
                      send_interface="org.freedesktop.DBus"/>
             </policy>
-            \(policyFiles.map { "<include>\($0)</include>" }.joined(separator: "\n"))
+            \(elements(including: policyFiles))
             """
         )
         try retryingOnInterrupt("open \(bus.folder.path)") { chmod(bus.folder.path, 0o755) }
         return bus
     }
 
-    private static func start(
-        _ elements: String,
-        environment: [String: String?] = [:]
-    ) async throws -> PrivateBus {
+    private static func elements(including files: [String]) -> String {
+        files.map { "<include>\($0)</include>" }.joined(separator: "\n")
+    }
+
+    private static func start(_ elements: String) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
+        let address = "unix:path=\(folder.path)/bus"
+        // A bus of the type "session" starts services itself, as its own user.
         let configuration = try folder.write(
             "bus.conf",
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig>
-              <type>system</type>
-              <listen>unix:path=\(folder.path)/bus</listen>
+              <type>session</type>
+              <listen>\(address)</listen>
               \(elements)
               <limit name="max_connections_per_user">4096</limit>
+              <limit name="max_replies_per_connection">50000</limit>
               <limit name="max_completed_connections">4096</limit>
             </busconfig>
             """
@@ -94,9 +98,9 @@ private import Glibc
         let process = try ChildProcess(
             "dbus-daemon",
             ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
-            environment: environment
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": address]
         )
-        let line = try await process.line(containing: "unix:")
+        let line = try await process.line(containing: "unix:path=")
         return PrivateBus(address: line, process: process, folder: folder)
     }
 

@@ -32,11 +32,14 @@ final class GpsdReportReader {
         data.deallocate()
     }
 
-    /// Reads a report. The C function is `gps_unpack`.
+    /// Reads a report.
+    ///
+    /// The C function is `gps_unpack`.
     ///
     /// - Parameters:
     ///   - line: One line of JSON, without its end.
     ///   - arrival: The time of a fix of a receiver that does not tell the time.
+    /// - Returns: What it says; something else than a report is `other`.
     func read(_ line: some Collection<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
         guard line.first == UInt8(ascii: "{"), !line.contains(0) else { return .other }
         data.pointee.set = 0
@@ -91,8 +94,10 @@ final class GpsdReportReader {
     /// What is assumed of a receiver that says nothing, in metres.
     private static let unknownAccuracyMetres = 25.0
 
-    /// The horizontal accuracy in metres: from `eph`, else from `epx` and `epy`. Zero is what some
-    /// receivers say for "not known", and no receiver knows better than a centimetre.
+    /// The horizontal accuracy in metres: from `eph`, else from `epx` and `epy`.
+    ///
+    /// Zero is what some receivers say for "not known", and no receiver knows better than a
+    /// centimetre.
     private static func horizontalAccuracy(_ report: gps_fix_t) -> Double {
         if let eph = positive(report.eph) { return max(eph * radius68Of95, 0.01) }
         if let epx = positive(report.epx), let epy = positive(report.epy) {

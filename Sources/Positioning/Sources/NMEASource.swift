@@ -15,8 +15,10 @@ internal import NMEA
     private var assembler = FixAssembler()
     private var silence: Timer?
 
-    /// How long after the last bytes an epoch counts as complete. Receivers send an epoch in one
-    /// burst; the assembler learns its last sentence, so that this matters for the first one only.
+    /// How long after the last bytes an epoch counts as complete.
+    ///
+    /// Receivers send an epoch in one burst; the assembler learns its last sentence, so that this
+    /// matters for the first one only.
     private static let silenceLimit = Duration.milliseconds(100)
 
     init(

@@ -125,8 +125,10 @@ internal import NMEA
         return nil
     }
 
-    /// The time between two epochs as it is played. A gap is cut short, and a recording whose time
-    /// goes back, as one that begins anew does, goes on after a second.
+    /// The time between two epochs as it is played.
+    ///
+    /// A gap is cut short, and a recording whose time goes back, as one that begins anew does, goes
+    /// on after a second.
     private func pause(from epoch: Int64, to next: Int64) -> Duration {
         var gap = next - epoch
         if gap < -Timestamp.microsecondsPerDay / 2 { gap += Timestamp.microsecondsPerDay }

@@ -66,6 +66,8 @@ struct SocketAddress: Hashable, Sendable {
     ///   - host: A name or a number.
     ///   - port: The port.
     ///   - numericOnly: Whether to fail at once if the host is a name.
+    /// - Returns: The host's addresses, the best one first.
+    /// - Throws: If it has none, or nobody could be asked.
     static func lookUp(
         host: String,
         port: UInt16,

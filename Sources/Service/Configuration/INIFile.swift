@@ -26,6 +26,7 @@ struct INIFile {
     /// - Parameters:
     ///   - name: The file's name, for messages.
     ///   - text: What it holds.
+    /// - Throws: The first line that is neither a section, a key nor a comment.
     init(name: String, text: String) throws(ConfigurationError) {
         self.name = name
         let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }

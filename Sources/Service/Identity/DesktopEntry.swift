@@ -49,7 +49,9 @@ enum DesktopEntry {
 /// Files of which it is known who can change them.
 enum TrustedFile {
     /// The real path of a file that only root and this daemon's own user can change; `nil` for any
-    /// other. Who acts as this daemon's user controls the daemon anyway.
+    /// other.
+    ///
+    /// Who acts as this daemon's user controls the daemon anyway.
     static func realPath(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

@@ -24,8 +24,10 @@ struct ProcessFacts: Hashable {
         self.controlGroup = controlGroup
     }
 
-    /// The 22nd field of `stat`: ticks since boot. The second field, the program's name in
-    /// parentheses, may hold anything, so counting begins behind the last parenthesis.
+    /// The 22nd field of `stat`: ticks since boot.
+    ///
+    /// The second field, the program's name in parentheses, may hold anything, so counting begins
+    /// behind the last parenthesis.
     private static func startTime(in folder: String) -> Substring? {
         guard let stat = try? readSmallFile("\(folder)/stat"),
             let end = stat.lastIndex(of: ")")

@@ -36,7 +36,9 @@ internal import EventLoop
         let name = try Self.sender(of: call)
         if let client = clients[name] { return client }
         let watch = try connection.watchPeer(name) { [weak self] in self?.depart(name) }
-        let client = Client(name, watch: watch) { [self] in try await identify(name) }
+        let client = Client(name, watch: watch, rules: rules) { [self] in
+            try await identify(name)
+        }
         clients[name] = client
         return client
     }
@@ -50,12 +52,11 @@ internal import EventLoop
     func subject(of call: Call) async throws -> Subject {
         let name = try Self.sender(of: call)
         if let client = clients[name] { return try await client.identified() }
-        return try await identify(name)
+        return try await identify(name).subject(under: rules())
     }
 
-    private func identify(_ name: BusName) async throws -> Subject {
-        let credentials = try await connection.credentials(of: name)
-        return await resolver.subject(of: credentials, rules: rules())
+    private func identify(_ name: BusName) async throws -> ProgramIdentity {
+        await resolver.identity(of: try await connection.credentials(of: name))
     }
 
     private func depart(_ name: BusName) {

@@ -26,9 +26,10 @@ internal import Interfaces
     ///   - fix: What the source told.
     ///   - passed: What the gate made of it.
     ///   - isCached: Whether it was there before the request.
-    func offer(_ fix: Fix, _ passed: Fix, isCached: Bool) {
+    ///   - bestMetres: The accuracy of the best source that there is: waiting for more is in vain.
+    func offer(_ fix: Fix, _ passed: Fix, isCached: Bool, bestMetres: Double?) {
         let answer = (fix, LocationDictionary(passed, isCached: isCached))
-        if fix.horizontalAccuracy <= accuracy.satisfactionMetres {
+        if fix.horizontalAccuracy <= max(accuracy.satisfactionMetres, bestMetres ?? 0) {
             finish(.success(answer))
         } else if best.map({ fix.horizontalAccuracy <= $0.fix.horizontalAccuracy }) ?? true {
             best = answer
@@ -47,6 +48,7 @@ internal import Interfaces
     ///   - clock: By which the time is measured.
     ///   - outage: Says why no source had a fix, for the error.
     /// - Returns: The fix, before and behind the gate.
+    /// - Throws: What the wait was ended with, or `LocationUnknown` when the time is up.
     func result(
         within timeout: Duration,
         clock: any Timekeeper,

@@ -16,7 +16,7 @@ internal import Interfaces
     func authorizationChanged(_ authorization: Authorization)
     /// `Active` or `Diagnostics` have new values.
     func stateChanged()
-    /// The session has ended for good.
+    /// The session has ended: nothing can be asked of it any more.
     func closed()
 }
 
@@ -109,12 +109,12 @@ internal import Interfaces
         guard !isClosed else { return }
         isClosed = true
         isStarted = false
-        oneShot?.finish(throwing: Self.closedError)
+        oneShot?.finish(
+            throwing: DBusError(WireError.cancelled, "the session was closed")
+        )
         outlet.closed()
         environment.demandChanged()
     }
-
-    private static let closedError = DBusError(WireError.cancelled, "the session was closed")
 
     /// A source has a fix.
     func offer(_ fix: Fix) {
@@ -171,7 +171,12 @@ internal import Interfaces
             )
         else { return }
         if let oneShot {
-            oneShot.offer(fix, passed, isCached: isCached)
+            oneShot.offer(
+                fix,
+                passed,
+                isCached: isCached,
+                bestMetres: environment.bestAccuracyMetres()
+            )
             return
         }
         guard filter.accepts(passed, at: environment.clock.now, options) else { return }
@@ -196,13 +201,14 @@ internal import Interfaces
     /// - Parameters:
     ///   - accuracy: The fix that is exact enough ends the wait.
     ///   - timeout: How long to wait; then the best fix that came will do.
+    ///   - identified: Called before anything else is told, once it is known who the client is.
     /// - Returns: A location that the gate let pass.
     /// - Throws: `Busy`, `LocationUnknown`, or what the program's authorization has become.
     func oneLocation(
         _ accuracy: DesiredAccuracy,
-        timeout: Duration
+        timeout: Duration,
+        identified: @LoopActor (Client, Subject) -> Void
     ) async throws -> LocationDictionary {
-        guard !isClosed else { throw Self.closedError }
         guard !isStarted, oneShot == nil else {
             throw DBusError(
                 WireError.busy,
@@ -218,6 +224,7 @@ internal import Interfaces
             environment.demandChanged()
         }
         let subject = try await client.identified()
+        identified(client, subject)
         let status = environment.gate.authorization(of: subject).status
         guard status.permitsLocations else { throw status.refusal }
         if let cached = environment.cachedFix(Self.oneShotFixLifetime) {
@@ -245,6 +252,8 @@ internal import Interfaces
     let cachedFix: @LoopActor (Duration) -> Fix?
     /// Why no source has a fix; `nil` while one may have.
     let outage: @LoopActor () -> Outage?
+    /// The accuracy in metres of the best source that may have fixes.
+    let bestAccuracyMetres: @LoopActor () -> Double?
 }
 
 /// A time without a fix from any source.

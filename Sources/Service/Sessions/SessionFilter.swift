@@ -11,7 +11,7 @@ struct SessionOptions: Hashable {
     var distanceFilterMetres = 0.0
     /// How long it takes at least until the program is told again; zero for no limit.
     var minimumInterval = Duration.zero
-    /// What the program follows: `other`, `automotive-navigation`, `fitness`, …
+    /// What the program follows.
     var activityType = ActivityType.other
 }
 

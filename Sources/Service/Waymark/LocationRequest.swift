@@ -27,16 +27,11 @@ struct LocationRequest {
 
     @LoopActor func run(
         _ session: Session,
-        of client: Client,
         _ service: LocationService
     ) async throws -> LocationDictionary {
-        // Both begin in this turn: the request is under way before the next call is handled.
-        let announcement = LoopActor.task {
-            let subject = try await client.identified()
+        try await session.oneLocation(accuracy, timeout: timeout) { client, subject in
             service.announceAuthorization(to: client, subject)
         }
-        defer { announcement.cancel() }
-        return try await session.oneLocation(accuracy, timeout: timeout)
     }
 }
 

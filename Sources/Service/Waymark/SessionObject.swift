@@ -73,26 +73,26 @@ internal import Interfaces
     // MARK: The interface
 
     private func interface(_ session: Session) -> Interface {
-        // The handlers hold the session and its client: a call that waits for its turn may run
-        // after the session was closed. The object table lets go of the handlers then.
+        // The handlers hold the session for as long as calls of it can come.
         let client = session.client
         return Interface(
             Waymark.session,
             [
-                .asyncMethod("Start") { [service] _ in
+                .asyncMethod("Start") { [service, session] _ in
                     try await service.start(session, of: client)
                 },
-                .method("Stop") { _ in session.stop() },
+                .method("Stop") { [session] _ in session.stop() },
                 .asyncMethod(
                     "GetLocation",
                     in: ["accuracy", "timeout_ms"],
                     out: ["location"]
                 ) {
-                    [service] (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
+                    [service, session]
+                    (_, accuracy: String, timeout: UInt32) -> LocationDictionary in
                     let request = try LocationRequest(accuracy: accuracy, timeout: timeout)
-                    return try await request.run(session, of: client, service)
+                    return try await request.run(session, service)
                 },
-                .method("Close") { _ in
+                .method("Close") { [session] _ in
                     session.close()
                     client.remove(session)
                 },
@@ -105,36 +105,36 @@ internal import Interfaces
 
     private func properties(_ session: Session) -> [Interface.Member] {
         [
-            .property("DesiredAccuracy") { _ in
+            .property("DesiredAccuracy") { [session] _ in
                 session.options.desiredAccuracy.rawValue
-            } set: { [self] _, word in
+            } set: { [self, session] _, word in
                 session.options.desiredAccuracy = try DesiredAccuracy(word: word)
                 optionChanged("DesiredAccuracy", .string(word))
                 stateChanged()
             },
-            .property("DistanceFilter") { _ in
+            .property("DistanceFilter") { [session] _ in
                 session.options.distanceFilterMetres
-            } set: { [self] _, metres in
+            } set: { [self, session] _, metres in
                 try session.options.setDistanceFilter(metres)
                 optionChanged("DistanceFilter", .double(metres))
             },
-            .property("MinimumInterval") { _ in
+            .property("MinimumInterval") { [session] _ in
                 session.options.minimumIntervalMilliseconds
-            } set: { [self] (_, milliseconds: UInt32) in
+            } set: { [self, session] (_, milliseconds: UInt32) in
                 session.options.minimumInterval = .milliseconds(milliseconds)
                 optionChanged("MinimumInterval", .uint32(milliseconds))
             },
-            .property("ActivityType") { _ in
+            .property("ActivityType") { [session] _ in
                 session.options.activityType.rawValue
-            } set: { [self] _, word in
+            } set: { [self, session] _, word in
                 try session.options.setActivityType(word)
                 optionChanged("ActivityType", .string(word))
             },
-            .property("Active") { _ in session.isStarted },
-            .property("Location", notice: .none) { _ in
+            .property("Active") { [session] _ in session.isStarted },
+            .property("Location", notice: .none) { [session] _ in
                 OptionalLocation(session.location)
             },
-            .property("Diagnostics") { _ in session.diagnostics },
+            .property("Diagnostics") { [session] _ in session.diagnostics },
         ]
     }
 

@@ -91,6 +91,6 @@ internal import Interfaces
     /// The default session has no properties of its own.
     func stateChanged() {}
 
-    /// The main object stays.
+    /// The main object is there for others.
     func closed() {}
 }

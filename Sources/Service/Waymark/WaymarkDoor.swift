@@ -10,8 +10,8 @@ internal import Positioning
 @LoopActor final class WaymarkDoor {
     unowned let service: LocationService
     private var lastSessionNumber: UInt64 = 0
-    private var defaultSessions: [BusName: Session] = [:]
     private let broadcaster: LocationBroadcaster
+    private var toldAccuracy: String?
 
     /// How many sessions a connection may have besides its default one.
     static let sessionLimit = 32
@@ -19,6 +19,7 @@ internal import Positioning
     init(service: LocationService) {
         self.service = service
         broadcaster = LocationBroadcaster(service.connection)
+        toldAccuracy = availableAccuracy
     }
 
     /// Makes the main object reachable.
@@ -40,8 +41,11 @@ internal import Positioning
         changed(["InUse": .bool(service.isInUse)])
     }
 
-    func availableAccuracyChanged() {
-        changed(["AvailableAccuracy": .string(availableAccuracy)])
+    func availableAccuracyMayHaveChanged() {
+        let accuracy = availableAccuracy
+        guard accuracy != toldAccuracy else { return }
+        toldAccuracy = accuracy
+        changed(["AvailableAccuracy": .string(accuracy)])
     }
 
     private func changed(_ values: [String: Value]) {
@@ -73,7 +77,7 @@ internal import Positioning
                     let request = try LocationRequest(accuracy: accuracy, timeout: timeout)
                     let client = try service.clients.client(for: call)
                     let session = makeDefaultSession(of: client)
-                    return try await request.run(session, of: client, service)
+                    return try await request.run(session, service)
                 },
                 .signal(LocationSignals.main.updated),
                 .signal(LocationSignals.main.failed),
