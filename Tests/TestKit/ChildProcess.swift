@@ -213,6 +213,7 @@ private import Glibc
 /// Whether a program is installed, for tests that need more than the build does.
 ///
 /// - Parameter name: Its name, looked for in `PATH` and the system's folders.
+/// - Returns: Whether it is there and can be run.
 public func isInstalled(_ name: String) -> Bool {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
     // As strings: a sum of pieces and literals is an array of arrays of characters.

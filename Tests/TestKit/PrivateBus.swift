@@ -2,6 +2,7 @@
 
 public import DBus
 public import EventLoop
+private import Glibc
 
 /// A message bus of a test's own: a real `dbus-daemon` that nobody else knows of.
 @LoopActor public final class PrivateBus {
@@ -28,6 +29,54 @@ public import EventLoop
         includes: [String] = [],
         allowsOwnership: Bool = true
     ) async throws -> PrivateBus {
+        try await start(
+            """
+            \(serviceFolder.map { "<servicedir>\($0)</servicedir>" } ?? "")
+            <policy context="default">
+              <allow send_destination="*" eavesdrop="true"/>
+              <allow eavesdrop="true"/>
+              \(allowsOwnership ? "<allow own=\"*\"/>" : "")
+            </policy>
+            \(elements(including: includes))
+            """
+        )
+    }
+
+    /// Starts a bus that any user can connect to and that refuses what a system bus refuses: to
+    /// own names and to call others, but for what files of policies allow.
+    ///
+    /// - Parameter policyFiles: The files' paths.
+    /// - Returns: A bus that accepts connections.
+    /// - Throws: If `dbus-daemon` cannot be run, or does not accept a file.
+    public static func startStrict(policyFiles: [String]) async throws -> PrivateBus {
+        let bus = try await start(
+            """
+            <policy context="default">
+              <allow user="*"/>
+              <deny own="*"/>
+              <deny send_type="method_call"/>
+              <allow send_type="signal"/>
+              <allow send_type="method_return" send_requested_reply="true"/>
+              <allow send_type="error" send_requested_reply="true"/>
+              <allow receive_type="method_call"/>
+              <allow receive_type="method_return"/>
+              <allow receive_type="error"/>
+              <allow receive_type="signal"/>
+              <allow send_destination="org.freedesktop.DBus"
+                     send_interface="org.freedesktop.DBus"/>
+            </policy>
+            \(elements(including: policyFiles))
+            """
+        )
+        try retryingOnInterrupt("open \(bus.folder.path)") { chmod(bus.folder.path, 0o755) }
+        return bus
+    }
+
+    private static func elements(including files: [String]) -> String {
+        files.map { "<include>\($0)</include>" }.joined(separator: "\n")
+    }
+
+    private static func start(_ elements: String) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
         let address = "unix:path=\(folder.path)/bus"
         // A bus of the type "session" starts services itself, as its own user.
@@ -39,13 +88,7 @@ public import EventLoop
             <busconfig>
               <type>session</type>
               <listen>\(address)</listen>
-              \(serviceFolder.map { "<servicedir>\($0)</servicedir>" } ?? "")
-              <policy context="default">
-                <allow send_destination="*" eavesdrop="true"/>
-                <allow eavesdrop="true"/>
-                \(allowsOwnership ? "<allow own=\"*\"/>" : "")
-              </policy>
-              \(includes.map { "<include>\($0)</include>" }.joined(separator: "\n"))
+              \(elements)
               <limit name="max_connections_per_user">4096</limit>
               <limit name="max_replies_per_connection">50000</limit>
               <limit name="max_completed_connections">4096</limit>
