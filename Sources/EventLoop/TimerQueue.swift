@@ -23,9 +23,10 @@
 
     /// Calls it off. Without effect once it has run or was called off.
     public func cancel() {
-        guard action != nil else { return }
-        action = nil
-        queue?.remove(self)
+        // Taken out first and let go of afterwards: the end of what an action holds may well cancel
+        // this timer again, which must not happen while the property is being changed.
+        let action = action.take()
+        if action != nil { queue?.remove(self) }
     }
 
     fileprivate func isBefore(_ other: Timer) -> Bool {
@@ -66,9 +67,7 @@
     package func runNext(dueAt now: ContinuousClock.Instant) -> Bool {
         guard let first = heap.first, first.deadline <= now else { return false }
         remove(first)
-        let action = first.action
-        first.action = nil
-        action?()
+        first.action.take()?()
         return true
     }
 
