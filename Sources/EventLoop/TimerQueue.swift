@@ -6,7 +6,8 @@
     public let deadline: ContinuousClock.Instant
     fileprivate let order: UInt64
     fileprivate var action: (@LoopActor () -> Void)?
-    fileprivate var index = 0
+    /// Its place in the heap, `nil` once it is off the queue.
+    fileprivate var index: Int?
     fileprivate weak var queue: TimerQueue?
 
     fileprivate init(
@@ -27,6 +28,10 @@
         // this timer again, which must not happen while the property is being changed.
         let action = action.take()
         if action != nil { queue?.remove(self) }
+    }
+
+    fileprivate func run() {
+        action.take()?()
     }
 
     fileprivate func isBefore(_ other: Timer) -> Bool {
@@ -57,7 +62,7 @@
         let timer = Timer(deadline: deadline, order: added, queue: self, action: action)
         timer.index = heap.count
         heap.append(timer)
-        siftUp(from: timer.index)
+        siftUp(from: heap.count - 1)
         return timer
     }
 
@@ -67,18 +72,30 @@
     package func runNext(dueAt now: ContinuousClock.Instant) -> Bool {
         guard let first = heap.first, first.deadline <= now else { return false }
         remove(first)
-        first.action.take()?()
+        first.run()
         return true
     }
 
+    /// Runs the timers that are due, but not those that they add, which could go on for ever.
+    package func runAll(dueAt now: ContinuousClock.Instant) {
+        var due: [Timer] = []
+        while let first = heap.first, first.deadline <= now {
+            remove(first)
+            due.append(first)
+        }
+        // One that an earlier one has called off in the meantime has no action any more.
+        for timer in due { timer.run() }
+    }
+
     fileprivate func remove(_ timer: Timer) {
-        let index = timer.index
+        guard let index = timer.index else { return }
+        timer.index = nil
         let last = heap.removeLast()
         guard last !== timer else { return }
         heap[index] = last
         last.index = index
         siftUp(from: index)
-        siftDown(from: last.index)
+        siftDown(from: index)
     }
 
     private func siftUp(from start: Int) {
