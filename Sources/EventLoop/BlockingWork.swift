@@ -20,10 +20,7 @@ private import Glibc
         let status = pthread_create(
             &thread,
             nil,
-            { argument in
-                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            },
+            runBox,
             box.toOpaque()
         )
         guard status == 0 else {
@@ -43,4 +40,11 @@ private final class Box: Sendable {
     init(_ run: @escaping @Sendable () -> Void) {
         self.run = run
     }
+}
+
+/// What the thread starts with. A closure in the function above would be the actor's, and trap on
+/// any thread but the loop's.
+private func runBox(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
+    return nil
 }
