@@ -19,12 +19,14 @@ public import EventLoop
     /// - Parameters:
     ///   - serviceFolder: Where its activation files are.
     ///   - policy: Elements of a `<policy>` besides those that allow everything.
+    ///   - limits: Limits besides the usual ones, by the names of `dbus-daemon`.
     ///   - environment: Changes to the environment that it gives to the services it starts.
     /// - Returns: A bus that accepts connections.
     /// - Throws: If `dbus-daemon` cannot be run.
     public static func start(
         serviceFolder: String? = nil,
         policy: String = "",
+        limits: [String: Int] = [:],
         environment: [String: String?] = [:]
     ) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
@@ -45,6 +47,7 @@ public import EventLoop
               </policy>
               <limit name="max_connections_per_user">4096</limit>
               <limit name="max_completed_connections">4096</limit>
+              \(limits.map { "<limit name=\"\($0)\">\($1)</limit>" }.joined())
             </busconfig>
             """
         )
