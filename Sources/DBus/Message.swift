@@ -99,9 +99,12 @@ extension Message {
         guard dbus_message_set_error_name(message.pointer, error.name.string) != 0 else {
             throw .outOfMemory
         }
-        // What a handler quotes may hold anything; an answer must come all the same.
-        let text = String(error.message.unicodeScalars.filter { $0.value != 0 })
-        try message.append(text)
+        // What a handler quotes may hold anything, and be of any length; an answer must come all
+        // the same, and not be so large that the bus closes the connection for it.
+        let scalars = error.message.unicodeScalars.lazy.filter { $0.value != 0 }.prefix(1000)
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        try message.append(String(text))
         return message
     }
 
@@ -113,7 +116,10 @@ extension Message {
         return message
     }
 
-    /// Writes arguments behind those that there are.
+    /// Writes arguments behind those that there are, before the message is sent.
+    ///
+    /// - Parameter arguments: What to write.
+    /// - Throws: If one has no form on the bus; the message is then of no use any more.
     public func append<each Argument: DBusEncodable>(
         _ arguments: repeat each Argument
     ) throws(DBusError) {
