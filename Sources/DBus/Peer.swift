@@ -78,9 +78,9 @@ extension Connection {
 
     /// Ends it: the handler is not called any more.
     public func cancel() {
-        handler = nil
-        subscription?.cancel()
-        subscription = nil
+        subscription.take()?.cancel()
+        // Let go of last: what it holds may end, and cancel this again.
+        _ = handler.take()
     }
 
     fileprivate func vanished() {
