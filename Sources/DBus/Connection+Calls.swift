@@ -50,8 +50,9 @@ extension Connection {
         return try await call(message, timeout: timeout)
     }
 
-    /// Sends a call and waits for the answer. The C function is
-    /// `dbus_connection_send_with_reply`.
+    /// Sends a call and waits for the answer.
+    ///
+    /// The C function is `dbus_connection_send_with_reply`.
     ///
     /// - Parameters:
     ///   - message: The call.

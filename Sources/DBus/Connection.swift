@@ -77,8 +77,10 @@ public import EventLoop
         close()
     }
 
-    /// Ends the connection: its names, objects and matches are gone, calls that wait are answered
-    /// with `Disconnected`. Without effect on a closed connection.
+    /// Ends the connection.
+    ///
+    /// Its names, objects and matches are gone, calls that wait are answered with `Disconnected`.
+    /// Without effect on a closed connection.
     public func close() {
         guard let library else { return }
         dbus_connection_close(library)
@@ -105,8 +107,9 @@ public import EventLoop
         dbus_connection_unref(library)
     }
 
-    /// Sends a message, without waiting for it to leave. The C function is
-    /// `dbus_connection_send`.
+    /// Sends a message, without waiting for it to leave.
+    ///
+    /// The C function is `dbus_connection_send`.
     ///
     /// - Throws: `Disconnected` on a closed connection.
     public func send(_ message: borrowing Message) throws(DBusError) {

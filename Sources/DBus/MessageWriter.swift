@@ -13,8 +13,9 @@ public struct MessageWriter: ~Copyable {
     /// What libdbus lets pass, variants included; who sends more loses the connection.
     private static let greatestDepth = 64
 
-    /// Begins to write behind the last argument. The C function is
-    /// `dbus_message_iter_init_append`.
+    /// Begins to write behind the last argument.
+    ///
+    /// The C function is `dbus_message_iter_init_append`.
     init(appendingTo message: OpaquePointer) {
         iterator = DBusMessageIter()
         depth = 0

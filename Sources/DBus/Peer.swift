@@ -41,6 +41,7 @@ extension Connection {
     ///   - peer: The connection's unique name, which is never used again.
     ///   - handler: Called once.
     /// - Returns: What to hold for as long as it matters.
+    /// - Throws: `Disconnected` on a closed connection.
     public func watchPeer(
         _ peer: BusName,
         onVanish handler: @escaping @LoopActor () -> Void

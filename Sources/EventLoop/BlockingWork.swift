@@ -42,8 +42,9 @@ private final class Box: Sendable {
     }
 }
 
-/// What the thread starts with. A closure in the function above would be the actor's, and trap on
-/// any thread but the loop's.
+/// What the thread starts with.
+///
+/// A closure in the function above would be the actor's, and trap on any thread but the loop's.
 private func runBox(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
     return nil

@@ -34,8 +34,10 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     private let key: UInt64
     private var isCancelled = false
 
-    /// What the handler is called for. With nothing here, not even a hang-up is reported, so a
-    /// watch at rest cannot make the loop spin. Without effect once the watch is cancelled.
+    /// What the handler is called for.
+    ///
+    /// With nothing here, not even a hang-up is reported, so a watch at rest cannot make the loop
+    /// spin. Without effect once the watch is cancelled.
     public var interest: Readiness {
         didSet { if interest != oldValue, !isCancelled { update(from: oldValue) } }
     }

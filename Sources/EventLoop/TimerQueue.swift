@@ -22,7 +22,9 @@
         self.action = action
     }
 
-    /// Calls it off. Without effect once it has run or was called off.
+    /// Calls it off.
+    ///
+    /// Without effect once it has run or was called off.
     public func cancel() {
         // Taken out first and let go of afterwards: the end of what an action holds may well cancel
         // this timer again, which must not happen while the property is being changed.

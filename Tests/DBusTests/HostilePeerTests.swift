@@ -27,7 +27,10 @@ import Testing
                     } set: { _, _ in
                         calls.append("Tone")
                     },
-                    .property("Name", notice: .none) { _ in "big" } set: { _, _ in },
+                    .property("Name", notice: .none) { _ in
+                        "big"
+                    } set: { _, _ in
+                    },
                 ]
             )
             connection.export([interface], at: "/")

@@ -270,7 +270,8 @@ import Testing
             let call = LoopActor.task { _ = try await ring(client, service, member) }
             weak var record: AnyObject?
             try await eventually("the call") {
-                record = (Mirror(reflecting: client).descendant("waiting") as? Set<AnyHashable>)?
+                record =
+                    (Mirror(reflecting: client).descendant("waiting") as? Set<AnyHashable>)?
                     .first?.base as AnyObject?
                 return record != nil
             }

@@ -118,7 +118,8 @@ import Testing
         #expect(try await echo("after") == "after")
     }
 
-    @Test func `of a key that comes twice, a table keeps the later and a value both`() async throws {
+    @Test func `of a key that comes twice, a table keeps the later and a value both`() async throws
+    {
         let echo = try await Echo()
         let twice = Value.dictionary(
             key: "s",

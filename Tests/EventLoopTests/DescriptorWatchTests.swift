@@ -178,7 +178,8 @@ func drain(_ descriptor: CInt) {
         #expect(try await calls.next().contains(.hangup))
     }
 
-    @Test func `after its end a watch stays silent, whatever its interest is set to`() async throws {
+    @Test func `after its end a watch stays silent, whatever its interest is set to`() async throws
+    {
         let pair = try SocketPair()
         var calls = 0
         let watch = DescriptorWatch(pair.near.number, for: .writable) { _ in calls += 1 }
@@ -203,7 +204,9 @@ func drain(_ descriptor: CInt) {
         #expect(calls == 0)
     }
 
-    @Test func `an event for a closed descriptor does not reach who has its number now`() async throws {
+    @Test func `an event for a closed descriptor does not reach who has its number now`()
+        async throws
+    {
         let (first, second) = (try SocketPair(), try SocketPair())
         let (done, stale) = (Mailbox<Void>(), Mailbox<Readiness>())
         let group = Group()

@@ -47,7 +47,8 @@ import Testing
         #expect(!time.isAwaited)
     }
 
-    @Test func `cancelled from another thread while it begins, it ends exactly once`() async throws {
+    @Test func `cancelled from another thread while it begins, it ends exactly once`() async throws
+    {
         // Each run meets another moment of the sleep's begin.
         for _ in 0..<500 {
             let task = sleeper(.seconds(10))

@@ -41,6 +41,7 @@ private import Glibc
     ///   - arguments: What follows its name.
     ///   - environment: Changes to the test's own environment; `nil` removes a variable.
     ///   - lifetime: It is killed if it runs longer.
+    /// - Throws: What the system says.
     public init(
         _ program: String,
         _ arguments: [String] = [],
@@ -213,6 +214,7 @@ private import Glibc
 /// Whether a program is installed, for tests that need more than the build does.
 ///
 /// - Parameter name: Its name, looked for in `PATH` and the system's folders.
+/// - Returns: Whether there is a file of that name that can be run.
 public func isInstalled(_ name: String) -> Bool {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
     return (path.split(separator: ":") + ["/usr/sbin", "/sbin"])

@@ -21,6 +21,7 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
 ///   - what: What is waited for, for the error.
 ///   - limit: How long at most.
 ///   - condition: Looked at again and again.
+/// - Throws: `DeadlinePassed`, or what the condition throws.
 @LoopActor public func eventually(
     _ what: String,
     within limit: Duration = .seconds(20),
@@ -57,6 +58,8 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
     ///   - what: What is waited for, for the error.
     ///   - limit: How long at most.
     ///   - matches: Which value will do.
+    /// - Returns: The value.
+    /// - Throws: `DeadlinePassed` if none came.
     public func next(
         _ what: String = "a value",
         within limit: Duration = .seconds(20),
