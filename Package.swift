@@ -82,7 +82,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DBusTests",
-            dependencies: ["DBus", "EventLoop", "TestKit"],
+            dependencies: ["CDBus", "DBus", "EventLoop", "TestKit"],
             swiftSettings: common
         ),
         .testTarget(

@@ -44,7 +44,9 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
 }
 
 extension Connection {
-    /// Asks the bus for a well-known name. Export objects first: callers come at once.
+    /// Asks the bus for a well-known name.
+    ///
+    /// Export objects first: callers come at once.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -67,7 +69,9 @@ extension Connection {
         _ = try await driver("ReleaseName", name.string)
     }
 
-    /// The connection that owns a name, `nil` if none does. Nothing is started.
+    /// The connection that owns a name, `nil` if none does.
+    ///
+    /// Nothing is started.
     public func owner(of name: BusName) async throws -> BusName? {
         do {
             let reply = try await driver("GetNameOwner", name.string)

@@ -37,15 +37,18 @@ protocol FixedSizeBasic: DBusKey, BitwiseCopyable {
 }
 
 extension FixedSizeBasic {
+    /// The one letter of the type.
     public static var signature: Signature {
         Signature(unchecked: String(UnicodeScalar(UInt8(truncatingIfNeeded: typeCode))))
     }
 
+    /// Writes the number.
     public func encode(into writer: inout MessageWriter) throws(DBusError) {
         var value = self
         try writer.appendBasic(Self.typeCode, &value)
     }
 
+    /// Reads a number.
     public init(from reader: inout MessageReader) throws(DBusError) {
         var value = Self()
         try reader.readBasic(Self.typeCode, into: &value)
@@ -63,7 +66,7 @@ extension UInt64: FixedSizeBasic { static var typeCode: CInt { TypeCode.uint64 }
 extension Double: FixedSizeBasic { static var typeCode: CInt { TypeCode.double } }
 
 extension Bool: DBusKey {
-    /// `b`
+    /// The letter `b`.
     public static var signature: Signature { Signature(unchecked: "b") }
 
     /// Writes the value, which takes four bytes on the bus.
@@ -81,7 +84,7 @@ extension Bool: DBusKey {
 }
 
 extension String: DBusKey {
-    /// `s`
+    /// The letter `s`.
     public static var signature: Signature { Signature(unchecked: "s") }
 
     /// Writes the text, which must not contain a NUL.
@@ -96,7 +99,7 @@ extension String: DBusKey {
 }
 
 extension ObjectPath: DBusKey {
-    /// `o`
+    /// The letter `o`.
     public static var signature: Signature { Signature(unchecked: "o") }
 
     /// Writes the path.
@@ -111,7 +114,7 @@ extension ObjectPath: DBusKey {
 }
 
 extension Signature: DBusKey {
-    /// `g`
+    /// The letter `g`.
     public static var signature: Signature { Signature(unchecked: "g") }
 
     /// Writes the signature.

@@ -50,8 +50,9 @@ extension Connection {
         return try await call(message, timeout: timeout)
     }
 
-    /// Sends a call and waits for the answer. The C function is
-    /// `dbus_connection_send_with_reply`.
+    /// Sends a call and waits for the answer.
+    ///
+    /// The C function is `dbus_connection_send_with_reply`.
     ///
     /// - Parameters:
     ///   - message: The call.
@@ -80,7 +81,10 @@ extension Connection {
         guard let pending else { throw DBusError.closed }
         let call = PendingCall(adopting: pending)
         waiting.insert(call)
-        defer { waiting.remove(call) }
+        defer {
+            call.forget()
+            waiting.remove(call)
+        }
         return try await call.reply
     }
 
@@ -103,7 +107,8 @@ extension Connection {
 @LoopActor final class PendingCall {
     private let pointer: OpaquePointer
     private var continuation: CheckedContinuation<Reply, any Error>?
-    /// Why it was given up, if that was before anybody waited.
+    /// Why waiting ended before it had begun: a task may be off the actor for a moment between
+    /// the call and the closure that gets its continuation.
     private var earlyEnd: (any Error)?
 
     /// Takes over a reference that nobody else will give back.
@@ -119,21 +124,15 @@ extension Connection {
         get async throws {
             try await withTaskCancellationHandler { @LoopActor in
                 try await withCheckedThrowingContinuation { continuation in
+                    if let earlyEnd { return continuation.resume(throwing: earlyEnd) }
                     self.continuation = continuation
-                    if let earlyEnd {
-                        resume(throwing: earlyEnd)
-                        return
-                    }
-                    // libdbus holds this object for as long as it may call back.
+                    // libdbus does not hold this object, which holds libdbus's record: they would
+                    // keep each other. Who waits holds it, until libdbus cannot call back any more.
                     let notified = dbus_pending_call_set_notify(
                         pointer,
                         { _, context in finish(context) },
-                        Unmanaged.passRetained(self).toOpaque(),
-                        { context in
-                            if let context {
-                                Unmanaged<PendingCall>.fromOpaque(context).release()
-                            }
-                        }
+                        Unmanaged.passUnretained(self).toOpaque(),
+                        nil
                     )
                     if notified == 0 {
                         resume(throwing: DBusError.outOfMemory)
@@ -161,14 +160,16 @@ extension Connection {
         }
     }
 
+    /// Makes sure that libdbus does not call back any more.
+    func forget() {
+        dbus_pending_call_cancel(pointer)
+    }
+
     /// Gives up waiting; an answer that comes later is nobody's.
     func end(_ error: any Error) {
         dbus_pending_call_cancel(pointer)
-        if continuation != nil {
-            resume(throwing: error)
-        } else {
-            earlyEnd = error
-        }
+        guard continuation != nil else { return earlyEnd = error }
+        resume(throwing: error)
     }
 
     private func resume(throwing error: any Error) {

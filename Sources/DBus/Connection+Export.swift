@@ -32,6 +32,8 @@ extension Connection {
     ///   - path: The object that it comes from.
     ///   - destination: The only connection that gets it; `nil` for all that listen.
     ///   - arguments: The signal's arguments.
+    /// - Throws: `Disconnected` on a closed connection, or an error if a value has no form on the
+    ///   bus.
     public func emit<each Argument>(
         _ signal: Signal<repeat each Argument>,
         from path: ObjectPath,
@@ -55,6 +57,8 @@ extension Connection {
     ///   - path: The object.
     ///   - values: The new values by name.
     ///   - destination: The only connection that is told; `nil` for all that listen.
+    /// - Throws: `Disconnected` on a closed connection, or an error if a value has no form on the
+    ///   bus.
     public func emitPropertiesChanged(
         of interface: InterfaceName,
         at path: ObjectPath,

@@ -36,6 +36,7 @@ public import EventLoop
     /// Calls of this side that wait for their answers.
     var waiting: Set<PendingCall> = []
     private var bridge: LoopBridge?
+    private var isFiltered = false
     private var isDispatchScheduled = false
 
     /// Connects to a bus and registers there.
@@ -68,6 +69,7 @@ public import EventLoop
         guard dbus_connection_add_filter(pointer, handleMessage, context, nil) != 0 else {
             throw .outOfMemory
         }
+        isFiltered = true
         scheduleDispatch()
     }
 
@@ -75,23 +77,28 @@ public import EventLoop
         close()
     }
 
-    /// Ends the connection: its names, objects and matches are gone, calls that wait are answered
-    /// with `Disconnected`. Without effect on a closed connection.
+    /// Ends the connection.
+    ///
+    /// Its names, objects and matches are gone, calls that wait are answered with `Disconnected`.
+    /// Without effect on a closed connection.
     public func close() {
         guard let library else { return }
-        onDisconnect = nil
-        dbus_connection_remove_filter(
-            library,
-            handleMessage,
-            Unmanaged.passUnretained(self).toOpaque()
-        )
         dbus_connection_close(library)
         tearDown()
+        // Let go of last, when nothing is half done: what it holds may end, and close this again.
+        _ = onDisconnect.take()
     }
 
     private func tearDown() {
         guard let library else { return }
         self.library = nil
+        if isFiltered {
+            dbus_connection_remove_filter(
+                library,
+                handleMessage,
+                Unmanaged.passUnretained(self).toOpaque()
+            )
+        }
         bridge?.detach()
         bridge = nil
         objects.removeAll()
@@ -100,8 +107,9 @@ public import EventLoop
         dbus_connection_unref(library)
     }
 
-    /// Sends a message, without waiting for it to leave. The C function is
-    /// `dbus_connection_send`.
+    /// Sends a message, without waiting for it to leave.
+    ///
+    /// The C function is `dbus_connection_send`.
     ///
     /// - Throws: `Disconnected` on a closed connection.
     public func send(_ message: borrowing Message) throws(DBusError) {
@@ -159,8 +167,7 @@ public import EventLoop
 
     /// The last message of a connection has arrived.
     private func lost() {
-        let onDisconnect = onDisconnect
-        self.onDisconnect = nil
+        let onDisconnect = onDisconnect.take()
         tearDown()
         onDisconnect?()
     }
@@ -175,6 +182,13 @@ public import EventLoop
         case .address(let address): address
         }
     }
+}
+
+/// Puts a new value in a place and returns the old one, which ends after the place is settled.
+func exchange<Value>(_ place: inout Value, with new: Value) -> Value {
+    let old = place
+    place = new
+    return old
 }
 
 extension DBusError {

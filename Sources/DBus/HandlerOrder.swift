@@ -23,6 +23,11 @@ internal import EventLoop
     /// Runs a handler that does not wait.
     func run(_ handler: @escaping @LoopActor () -> Void) {
         guard aboutToBegin > 0 else { return handler() }
-        EventLoop.shared.perform(handler)
+        // What comes while it waits takes its place behind it, too.
+        aboutToBegin += 1
+        EventLoop.shared.perform { [self] in
+            aboutToBegin -= 1
+            handler()
+        }
     }
 }

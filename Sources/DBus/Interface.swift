@@ -60,8 +60,10 @@ struct Method: Sendable {
     let inputs: [Argument]
     let outputs: [Argument]
 
-    /// Reads the arguments, runs the handler, and answers: at once, or later if the handler waits
-    /// for something. Handlers begin in the order of these calls.
+    /// Reads the arguments, runs the handler, and answers.
+    ///
+    /// It answers at once, or later if the handler waits for something. Handlers
+    /// begin in the order of these calls.
     let run: @LoopActor (Call, borrowing Message, Answer) -> Void
 }
 

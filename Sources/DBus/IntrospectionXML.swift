@@ -7,6 +7,7 @@ enum IntrospectionXML {
     /// - Parameters:
     ///   - interfaces: What it can do besides the standard interfaces.
     ///   - children: The names of the nodes below it.
+    /// - Returns: A document of XML.
     static func document(interfaces: [Interface], children: [Substring]) -> String {
         var xml = """
             <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"

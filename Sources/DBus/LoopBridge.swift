@@ -98,9 +98,12 @@ internal import EventLoop
     }
 
     private func handle(_ readiness: Readiness, on descriptor: CInt) {
-        // A handler may take watches back, this one's neighbours included.
-        for watch in watches where dbus_watch_get_unix_fd(watch) == descriptor {
-            guard watches.contains(watch) else { continue }
+        // A handler may take watches back, this one's neighbours included: libdbus has freed a
+        // watch that is not among them any more.
+        for watch in watches {
+            guard watches.contains(watch), dbus_watch_get_unix_fd(watch) == descriptor else {
+                continue
+            }
             let interest = interestOf(watch)
             guard !interest.isEmpty else { continue }
             var flags: UInt32 = 0

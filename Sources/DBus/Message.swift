@@ -27,7 +27,9 @@ public struct Message: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Takes a reference besides its holder's own. The C function is `dbus_message_ref`.
+    /// Takes a reference besides its holder's own.
+    ///
+    /// The C function is `dbus_message_ref`.
     init(retaining pointer: OpaquePointer) {
         self.pointer = dbus_message_ref(pointer)
     }
@@ -40,7 +42,9 @@ public struct Message: ~Copyable {
 // MARK: Making messages
 
 extension Message {
-    /// Makes a call of a method. The C function is `dbus_message_new_method_call`.
+    /// Makes a call of a method.
+    ///
+    /// The C function is `dbus_message_new_method_call`.
     ///
     /// - Parameters:
     ///   - member: The method.
@@ -48,6 +52,7 @@ extension Message {
     ///   - path: The object.
     ///   - destination: The connection; `nil` between two peers without a bus.
     /// - Returns: A call without arguments.
+    /// - Throws: If there is no memory for it.
     public static func call(
         _ member: MemberName,
         on interface: InterfaceName,
@@ -64,7 +69,9 @@ extension Message {
         )
     }
 
-    /// Makes a signal. The C function is `dbus_message_new_signal`.
+    /// Makes a signal.
+    ///
+    /// The C function is `dbus_message_new_signal`.
     ///
     /// - Parameters:
     ///   - member: The signal.
@@ -72,6 +79,7 @@ extension Message {
     ///   - path: The object that it comes from.
     ///   - destination: The only connection that is to get it; `nil` for all that listen.
     /// - Returns: A signal without arguments.
+    /// - Throws: If there is no memory for it.
     public static func signal(
         _ member: MemberName,
         of interface: InterfaceName,
@@ -85,27 +93,35 @@ extension Message {
         return message
     }
 
-    /// Makes the answer to a call. The C function is `dbus_message_new`.
+    /// Makes the answer to a call.
+    ///
+    /// The C function is `dbus_message_new`.
     static func methodReturn(to call: Call) throws(DBusError) -> Message {
         let message = try adopting(dbus_message_new(DBUS_MESSAGE_TYPE_METHOD_RETURN))
         try message.address(to: call)
         return message
     }
 
-    /// Makes the answer to a call that failed. The C function is `dbus_message_new`.
+    /// Makes the answer to a call that failed.
+    ///
+    /// The C function is `dbus_message_new`.
     static func error(_ error: DBusError, to call: Call) throws(DBusError) -> Message {
         let message = try adopting(dbus_message_new(DBUS_MESSAGE_TYPE_ERROR))
         try message.address(to: call)
         guard dbus_message_set_error_name(message.pointer, error.name.string) != 0 else {
             throw .outOfMemory
         }
-        // What a handler quotes may hold anything; an answer must come all the same.
-        let text = String(error.message.unicodeScalars.filter { $0.value != 0 })
-        try message.append(text)
+        // What a handler quotes may hold anything, and be of any length; an answer must come all
+        // the same, and not be so large that the bus closes the connection for it.
+        let scalars = error.message.unicodeScalars.lazy.filter { $0.value != 0 }.prefix(1000)
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        try message.append(String(text))
         return message
     }
 
     /// Makes a copy that goes to another connection: what was written is not written again.
+    ///
     /// The C function is `dbus_message_copy`.
     public func copy(to destination: BusName) throws(DBusError) -> Message {
         let message = try Self.adopting(dbus_message_copy(pointer))
@@ -113,7 +129,10 @@ extension Message {
         return message
     }
 
-    /// Writes arguments behind those that there are.
+    /// Writes arguments behind those that there are, before the message is sent.
+    ///
+    /// - Parameter arguments: What to write.
+    /// - Throws: If one has no form on the bus; the message is then of no use any more.
     public func append<each Argument: DBusEncodable>(
         _ arguments: repeat each Argument
     ) throws(DBusError) {

@@ -8,7 +8,9 @@ internal import CDBus
 public struct MessageReader: ~Copyable {
     private var iterator: DBusMessageIter
 
-    /// Begins at the first argument. The C function is `dbus_message_iter_init`.
+    /// Begins at the first argument.
+    ///
+    /// The C function is `dbus_message_iter_init`.
     init(readingFrom message: OpaquePointer) {
         iterator = DBusMessageIter()
         dbus_message_iter_init(message, &iterator)

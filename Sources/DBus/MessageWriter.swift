@@ -7,16 +7,24 @@ internal import CDBus
 /// It lives only as long as the closure that it is passed to, inside a message that lives longer.
 public struct MessageWriter: ~Copyable {
     private var iterator: DBusMessageIter
+    /// How many containers it is in.
+    private let depth: Int
 
-    /// Begins to write behind the last argument. The C function is
-    /// `dbus_message_iter_init_append`.
+    /// What libdbus lets pass, variants included; who sends more loses the connection.
+    private static let greatestDepth = 64
+
+    /// Begins to write behind the last argument.
+    ///
+    /// The C function is `dbus_message_iter_init_append`.
     init(appendingTo message: OpaquePointer) {
         iterator = DBusMessageIter()
+        depth = 0
         dbus_message_iter_init_append(message, &iterator)
     }
 
-    private init(empty: Void) {
+    private init(atDepth depth: Int) {
         iterator = DBusMessageIter()
+        self.depth = depth
     }
 
     /// Writes a value.
@@ -80,7 +88,10 @@ public struct MessageWriter: ~Copyable {
         _ content: Signature?,
         _ body: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
-        var inner = MessageWriter(empty: ())
+        guard depth < Self.greatestDepth else {
+            throw DBusError(.invalidArguments, "a value is nested too deeply for the bus")
+        }
+        var inner = MessageWriter(atDepth: depth + 1)
         let opened =
             if let content {
                 content.string.withCString {

@@ -47,7 +47,9 @@ public struct BusName: DBusName {
     /// Whether the name is a connection's own, given by the bus and never used again.
     public var isUnique: Bool { string.utf8.first == UInt8(ascii: ":") }
 
-    /// Whether a text is a bus name. The corresponding C function is `dbus_validate_bus_name`.
+    /// Whether a text is a bus name.
+    ///
+    /// The corresponding C function is `dbus_validate_bus_name`.
     public static func isValid(_ string: String) -> Bool {
         passes(string, dbus_validate_bus_name)
     }
@@ -61,7 +63,9 @@ public struct ObjectPath: DBusName {
     /// Makes a path of a text that is known to be one.
     public init(unchecked string: String) { self.string = string }
 
-    /// Whether a text is an object path. The corresponding C function is `dbus_validate_path`.
+    /// Whether a text is an object path.
+    ///
+    /// The corresponding C function is `dbus_validate_path`.
     public static func isValid(_ string: String) -> Bool {
         passes(string, dbus_validate_path)
     }
@@ -99,7 +103,9 @@ public struct MemberName: DBusName {
     /// Makes a name of a text that is known to be one.
     public init(unchecked string: String) { self.string = string }
 
-    /// Whether a text is a member name. The corresponding C function is `dbus_validate_member`.
+    /// Whether a text is a member name.
+    ///
+    /// The corresponding C function is `dbus_validate_member`.
     public static func isValid(_ string: String) -> Bool {
         passes(string, dbus_validate_member)
     }
@@ -113,8 +119,9 @@ public struct ErrorName: DBusName {
     /// Makes a name of a text that is known to be one.
     public init(unchecked string: String) { self.string = string }
 
-    /// Whether a text is an error name. The corresponding C function is
-    /// `dbus_validate_error_name`.
+    /// Whether a text is an error name.
+    ///
+    /// The corresponding C function is `dbus_validate_error_name`.
     public static func isValid(_ string: String) -> Bool {
         passes(string, dbus_validate_error_name)
     }

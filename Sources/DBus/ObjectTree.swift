@@ -14,11 +14,13 @@ internal import EventLoop
     }
 
     func remove(at path: ObjectPath) {
-        objects[path] = nil
+        // Taken out first and let go of afterwards: the end of what a handler holds may well
+        // withdraw other objects, which must not happen while the table is being changed.
+        _ = objects.removeValue(forKey: path)
     }
 
     func removeAll() {
-        objects = [:]
+        _ = exchange(&objects, with: [:])
     }
 
     /// The object at a path, `nil` if there is none as far as the caller can see.

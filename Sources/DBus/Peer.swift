@@ -41,6 +41,7 @@ extension Connection {
     ///   - peer: The connection's unique name, which is never used again.
     ///   - handler: Called once.
     /// - Returns: What to hold for as long as it matters.
+    /// - Throws: `Disconnected` on a closed connection.
     public func watchPeer(
         _ peer: BusName,
         onVanish handler: @escaping @LoopActor () -> Void
@@ -78,9 +79,9 @@ extension Connection {
 
     /// Ends it: the handler is not called any more.
     public func cancel() {
-        handler = nil
-        subscription?.cancel()
-        subscription = nil
+        subscription.take()?.cancel()
+        // Let go of last: what it holds may end, and cancel this again.
+        _ = handler.take()
     }
 
     fileprivate func vanished() {

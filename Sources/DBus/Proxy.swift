@@ -89,7 +89,7 @@ public struct Variant<Content: DBusCodable>: DBusCodable {
         self.content = content
     }
 
-    /// `v`
+    /// The letter `v`.
     public static var signature: Signature { Value.signature }
 
     /// Writes a variant that holds the value.

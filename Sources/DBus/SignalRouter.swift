@@ -86,7 +86,9 @@ public struct SignalMatch: Hashable, Sendable {
     }
 
     func removeAll() {
-        routes = [:]
+        // Taken out first and let go of afterwards: the end of what a handler holds may well
+        // cancel other subscriptions, which must not happen while the table is being changed.
+        _ = exchange(&routes, with: [:])
     }
 
     func route(_ message: borrowing Message) {

@@ -2,8 +2,9 @@
 
 internal import EventLoop
 
-/// The interfaces that every object has: `Introspectable` and `Properties`. `Peer` is answered by
-/// libdbus itself.
+/// The interfaces that every object has: `Introspectable` and `Properties`.
+///
+/// `Peer` is answered by libdbus itself.
 enum StandardInterfaces {
     static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     static let introspectable: InterfaceName = "org.freedesktop.DBus.Introspectable"

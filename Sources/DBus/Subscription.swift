@@ -38,6 +38,7 @@ extension Connection {
     ///   - match: Which signals.
     ///   - handler: Called for each; it borrows the message.
     /// - Returns: What to hold for as long as they are wanted.
+    /// - Throws: `Disconnected` on a closed connection.
     public func subscribe(
         to match: SignalMatch,
         _ handler: @escaping @LoopActor (borrowing Message) -> Void
@@ -64,6 +65,7 @@ extension Connection {
     ///   - sender: The connection that has the object; best its unique name.
     ///   - handler: Called for each signal.
     /// - Returns: What to hold for as long as they are wanted.
+    /// - Throws: `Disconnected` on a closed connection.
     public func subscribe<each Argument>(
         to signal: Signal<repeat each Argument>,
         from path: ObjectPath,

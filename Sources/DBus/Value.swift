@@ -68,7 +68,7 @@ public indirect enum Value: Hashable, Sendable {
         case .structure(let members):
             Signature(unchecked: "(\(members.map(\.signature.string).joined()))")
         case .dictionary(let key, let value, _): Signature(unchecked: "a{\(key)\(value)}")
-        case .variant: "v"
+        case .variant: Signature(unchecked: "v")
         }
     }
 }

@@ -17,7 +17,12 @@ private import Glibc
             Box { continuation.resume(with: Swift.Result { try work() }) }
         )
         var thread = pthread_t()
-        let status = pthread_create(&thread, nil, runBox, box.toOpaque())
+        let status = pthread_create(
+            &thread,
+            nil,
+            runBox,
+            box.toOpaque()
+        )
         guard status == 0 else {
             box.release()
             continuation.resume(

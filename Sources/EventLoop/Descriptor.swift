@@ -17,6 +17,7 @@ public struct Descriptor: ~Copyable, Sendable {
     /// - Parameters:
     ///   - operation: What is tried, for the error.
     ///   - call: Returns a new descriptor, or −1.
+    /// - Throws: The reason in `errno`, unless that is an interruption by a signal.
     public init(_ operation: String, _ call: () -> CInt) throws(SystemError) {
         number = try retryingOnInterrupt(operation, call)
     }

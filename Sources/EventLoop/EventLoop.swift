@@ -67,10 +67,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, Sendable {
             poller.arm(timers.nextDeadline)
             let woken = poller.wait(block: ready.isEmpty)
             if woken.inbox { inbox.drain(into: &ready) }
-            if woken.timer {
-                let now = ContinuousClock.Instant.now
-                while timers.runNext(dueAt: now) {}
-            }
+            if woken.timer { timers.runAll(dueAt: .now) }
         }
     }
 

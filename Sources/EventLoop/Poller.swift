@@ -32,17 +32,21 @@ public struct Readiness: OptionSet, Hashable, Sendable {
 @LoopActor public final class DescriptorWatch {
     private let descriptor: CInt
     private let key: UInt64
+    private var isCancelled = false
 
-    /// What the handler is called for. With nothing here, not even a hang-up is reported, so a
-    /// watch at rest cannot make the loop spin.
+    /// What the handler is called for.
+    ///
+    /// With nothing here, not even a hang-up is reported, so a watch at rest cannot make the loop
+    /// spin. Without effect once the watch is cancelled.
     public var interest: Readiness {
-        didSet { if interest != oldValue { update(from: oldValue) } }
+        didSet { if interest != oldValue, !isCancelled { update(from: oldValue) } }
     }
 
     /// Starts to watch a descriptor.
     ///
     /// - Parameters:
-    ///   - descriptor: Open while the watch lives; neither a regular file nor a directory.
+    ///   - descriptor: Open while the watch lives; neither a regular file nor a directory. There
+    ///     can be one watch for it at a time.
     ///   - interest: What to call the handler for.
     ///   - handler: Called on the loop with what the descriptor is ready for.
     public init(
@@ -58,7 +62,9 @@ public struct Readiness: OptionSet, Hashable, Sendable {
 
     /// Stops to watch; the handler is not called again.
     public func cancel() {
+        guard !isCancelled else { return }
         interest = []
+        isCancelled = true
         EventLoop.shared.poller.releaseKey(key)
     }
 
@@ -68,6 +74,7 @@ public struct Readiness: OptionSet, Hashable, Sendable {
 
     private func update(from old: Readiness) {
         let poller = EventLoop.shared.poller
+        poller.setInterest(interest, key: key)
         switch (old.isEmpty, interest.isEmpty) {
         case (true, false): poller.control(EPOLL_CTL_ADD, descriptor, interest, key: key)
         case (false, false): poller.control(EPOLL_CTL_MOD, descriptor, interest, key: key)
@@ -83,11 +90,17 @@ final class Poller: Sendable {
     private let timer: Descriptor
 
     /// Only the loop's thread touches what follows.
-    @LoopActor private var handlers: [UInt64: @LoopActor (Readiness) -> Void] = [:]
+    @LoopActor private var registrations: [UInt64: Registration] = [:]
     @LoopActor private var lastKey = Poller.firstKey
     @LoopActor private var armed: ContinuousClock.Instant?
     @LoopActor private var events = [epoll_event](repeating: epoll_event(), count: 64)
 
+    private struct Registration {
+        var interest: Readiness = []
+        let handler: @LoopActor (Readiness) -> Void
+    }
+
+    private static let longestDelay = Duration.seconds(365 * 86_400)
     private static let inboxKey: UInt64 = 0
     private static let timerKey: UInt64 = 1
     private static let firstKey: UInt64 = 2
@@ -109,12 +122,18 @@ final class Poller: Sendable {
     /// for a cancelled watch finds no handler, even if its descriptor's number is in use again.
     @LoopActor func reserveKey(for handler: @escaping @LoopActor (Readiness) -> Void) -> UInt64 {
         lastKey += 1
-        handlers[lastKey] = handler
+        registrations[lastKey] = Registration(handler: handler)
         return lastKey
     }
 
     @LoopActor func releaseKey(_ key: UInt64) {
-        handlers[key] = nil
+        // Taken out first and let go of afterwards: the end of what a handler holds may well
+        // cancel other watches, which must not happen while the table is being changed.
+        _ = registrations.removeValue(forKey: key)
+    }
+
+    @LoopActor func setInterest(_ interest: Readiness, key: UInt64) {
+        registrations[key]?.interest = interest
     }
 
     @LoopActor func control(
@@ -128,7 +147,7 @@ final class Poller: Sendable {
         // A C library may close its descriptor before it takes its watch back, and the kernel
         // drops closed descriptors by itself. Everything else is a mistake of the caller.
         precondition(
-            status == 0 || operation == EPOLL_CTL_DEL || errno == EEXIST,
+            status == 0 || operation == EPOLL_CTL_DEL,
             "cannot watch descriptor \(descriptor): error \(errno)"
         )
     }
@@ -139,8 +158,9 @@ final class Poller: Sendable {
         armed = deadline
         var setting = itimerspec()
         if let deadline {
-            // Zero would switch it off; a deadline that has passed fires in a nanosecond.
-            let delay = max(deadline - .now, .nanoseconds(1)).components
+            // Zero would switch it off; a deadline that has passed fires in a nanosecond. For a
+            // very late one the loop wakes in between: there are longer times than the kernel has.
+            let delay = min(max(deadline - .now, .nanoseconds(1)), Self.longestDelay).components
             setting.it_value.tv_sec = Int(delay.seconds)
             setting.it_value.tv_nsec = Int(delay.attoseconds / 1_000_000_000)
             if setting.it_value.tv_sec == 0 && setting.it_value.tv_nsec == 0 {
@@ -166,9 +186,16 @@ final class Poller: Sendable {
                 _ = read(timer.number, &expirations, MemoryLayout.size(ofValue: expirations))
                 armed = nil
                 woken.timer = true
-            case let key: handlers[key]?(Readiness(rawValue: event.events))
+            case let key: report(Readiness(rawValue: event.events), key: key)
             }
         }
         return woken
+    }
+
+    /// Calls a handler, unless one that ran earlier in this turn has taken its interest away.
+    @LoopActor private func report(_ readiness: Readiness, key: UInt64) {
+        guard let registration = registrations[key], !registration.interest.isEmpty else { return }
+        let wanted = readiness.intersection(registration.interest.union([.hangup, .error]))
+        if !wanted.isEmpty { registration.handler(wanted) }
     }
 }

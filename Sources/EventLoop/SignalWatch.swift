@@ -34,12 +34,21 @@ private import Glibc
         descriptor = try Descriptor("create a signalfd") {
             signalfd(-1, &set, CInt(SFD_CLOEXEC | SFD_NONBLOCK))
         }
-        let number = descriptor.number
-        watch = DescriptorWatch(number, for: .readable) { _ in
-            var info = signalfd_siginfo()
-            let size = MemoryLayout<signalfd_siginfo>.size
-            while read(number, &info, size) == size { handler(CInt(info.ssi_signo)) }
+        watch = DescriptorWatch(descriptor.number, for: .readable) { [weak self] _ in
+            // The handler may let go of this object, and the descriptor is closed then.
+            while let signal = self?.next() { handler(signal) }
         }
+    }
+
+    isolated deinit {
+        watch?.cancel()
+    }
+
+    /// The next signal that has come, `nil` if there is none.
+    private func next() -> CInt? {
+        var info = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        return read(descriptor.number, &info, size) == size ? CInt(info.ssi_signo) : nil
     }
 }
 

@@ -41,6 +41,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 ///   - operation: What is tried, for the error.
 ///   - call: Returns −1 and sets `errno` on failure.
 /// - Returns: The call's result.
+/// - Throws: The reason in `errno` if it is another one than an interruption.
 @discardableResult
 package func retryingOnInterrupt<Result: SignedInteger>(
     _ operation: @autoclosure () -> String,

@@ -6,7 +6,8 @@
     public let deadline: ContinuousClock.Instant
     fileprivate let order: UInt64
     fileprivate var action: (@LoopActor () -> Void)?
-    fileprivate var index = 0
+    /// Its place in the heap, `nil` once it is off the queue.
+    fileprivate var index: Int?
     fileprivate weak var queue: TimerQueue?
 
     fileprivate init(
@@ -21,11 +22,18 @@
         self.action = action
     }
 
-    /// Calls it off. Without effect once it has run or was called off.
+    /// Calls it off.
+    ///
+    /// Without effect once it has run or was called off.
     public func cancel() {
-        guard action != nil else { return }
-        action = nil
-        queue?.remove(self)
+        // Taken out first and let go of afterwards: the end of what an action holds may well cancel
+        // this timer again, which must not happen while the property is being changed.
+        let action = action.take()
+        if action != nil { queue?.remove(self) }
+    }
+
+    fileprivate func run() {
+        action.take()?()
     }
 
     fileprivate func isBefore(_ other: Timer) -> Bool {
@@ -56,7 +64,7 @@
         let timer = Timer(deadline: deadline, order: added, queue: self, action: action)
         timer.index = heap.count
         heap.append(timer)
-        siftUp(from: timer.index)
+        siftUp(from: heap.count - 1)
         return timer
     }
 
@@ -66,20 +74,30 @@
     package func runNext(dueAt now: ContinuousClock.Instant) -> Bool {
         guard let first = heap.first, first.deadline <= now else { return false }
         remove(first)
-        let action = first.action
-        first.action = nil
-        action?()
+        first.run()
         return true
     }
 
+    /// Runs the timers that are due, but not those that they add, which could go on for ever.
+    package func runAll(dueAt now: ContinuousClock.Instant) {
+        var due: [Timer] = []
+        while let first = heap.first, first.deadline <= now {
+            remove(first)
+            due.append(first)
+        }
+        // One that an earlier one has called off in the meantime has no action any more.
+        for timer in due { timer.run() }
+    }
+
     fileprivate func remove(_ timer: Timer) {
-        let index = timer.index
+        guard let index = timer.index else { return }
+        timer.index = nil
         let last = heap.removeLast()
         guard last !== timer else { return }
         heap[index] = last
         last.index = index
         siftUp(from: index)
-        siftDown(from: last.index)
+        siftDown(from: index)
     }
 
     private func siftUp(from start: Int) {

@@ -41,6 +41,7 @@ private import Glibc
     ///   - arguments: What follows its name.
     ///   - environment: Changes to the test's own environment; `nil` removes a variable.
     ///   - lifetime: It is killed if it runs longer.
+    /// - Throws: What the system says.
     public init(
         _ program: String,
         _ arguments: [String] = [],

@@ -21,6 +21,7 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
 ///   - what: What is waited for, for the error.
 ///   - limit: How long at most.
 ///   - condition: Looked at again and again.
+/// - Throws: `DeadlinePassed`, or what the condition throws.
 @LoopActor public func eventually(
     _ what: String,
     within limit: Duration = .seconds(20),
@@ -36,7 +37,8 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
 /// Values that arrive one by one, and tests that wait for them.
 @LoopActor public final class Mailbox<Element: Sendable> {
     private var elements: [Element] = []
-    private var waiter: CheckedContinuation<Void, Never>?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var wakes = 0
 
     /// Makes an empty mailbox.
     public nonisolated init() {}
@@ -47,8 +49,7 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
     /// Puts a value in.
     public func append(_ element: Element) {
         elements.append(element)
-        waiter?.resume()
-        waiter = nil
+        wakeAll()
     }
 
     /// Takes the first value that matches, waiting for it if need be; those before it are dropped.
@@ -57,6 +58,8 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
     ///   - what: What is waited for, for the error.
     ///   - limit: How long at most.
     ///   - matches: Which value will do.
+    /// - Returns: The value.
+    /// - Throws: `DeadlinePassed` if none came.
     public func next(
         _ what: String = "a value",
         within limit: Duration = .seconds(20),
@@ -64,6 +67,7 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
     ) async throws -> Element {
         let deadline = ContinuousClock.Instant.now.advanced(by: limit)
         while true {
+            let seen = wakes
             if let index = elements.firstIndex(where: matches) {
                 let element = elements[index]
                 elements.removeSubrange(...index)
@@ -73,18 +77,20 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
                 throw DeadlinePassed("\(what); there is: \(elements)")
             }
             let timer = SystemTimekeeper.shared.schedule(at: deadline) { [self] in
-                waiter?.resume()
-                waiter = nil
+                wakeAll()
             }
-            // Looked at again here: a value may come on the way to this wait.
+            // The task may be off the actor for a moment on the way into the closure.
             await withCheckedContinuation { continuation in
-                if elements.contains(where: matches) {
-                    continuation.resume()
-                } else {
-                    waiter = continuation
-                }
+                if wakes == seen { waiters.append(continuation) } else { continuation.resume() }
             }
             timer.cancel()
         }
+    }
+
+    /// All look again: which of them wants a value only they know.
+    private func wakeAll() {
+        wakes += 1
+        for waiter in waiters { waiter.resume() }
+        waiters = []
     }
 }

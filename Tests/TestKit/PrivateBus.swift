@@ -22,12 +22,14 @@ private import Glibc
     ///     system's and the session's bus.
     ///   - includes: Files of policies to be read behind the ones that allow nearly everything.
     ///   - allowsOwnership: Whether anybody may own any name, unless a policy forbids it.
+    ///   - limits: Limits besides the usual ones, by the names of `dbus-daemon`.
     /// - Returns: A bus that accepts connections.
     /// - Throws: If `dbus-daemon` cannot be run.
     public static func start(
         serviceFolder: String? = nil,
         includes: [String] = [],
-        allowsOwnership: Bool = true
+        allowsOwnership: Bool = true,
+        limits: [String: Int] = [:]
     ) async throws -> PrivateBus {
         try await start(
             """
@@ -38,7 +40,8 @@ private import Glibc
               \(allowsOwnership ? "<allow own=\"*\"/>" : "")
             </policy>
             \(elements(including: includes))
-            """
+            """,
+            limits: limits
         )
     }
 
@@ -76,7 +79,10 @@ private import Glibc
         files.map { "<include>\($0)</include>" }.joined(separator: "\n")
     }
 
-    private static func start(_ elements: String) async throws -> PrivateBus {
+    private static func start(
+        _ elements: String,
+        limits: [String: Int] = [:]
+    ) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
         let address = "unix:path=\(folder.path)/bus"
         // A bus of the type "session" starts services itself, as its own user.
@@ -92,6 +98,7 @@ private import Glibc
               <limit name="max_connections_per_user">4096</limit>
               <limit name="max_replies_per_connection">50000</limit>
               <limit name="max_completed_connections">4096</limit>
+              \(limits.map { "<limit name=\"\($0)\">\($1)</limit>" }.joined())
             </busconfig>
             """
         )
