@@ -34,7 +34,9 @@ private import Glibc
     }
 }
 
-/// The thread's body. A closure inside the function above would count as isolated to the actor.
+/// The thread's body.
+///
+/// A closure inside the function above would count as isolated to the actor.
 private func runBox(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().run() }
     return nil

@@ -14,15 +14,16 @@ import Testing
         let rig = try await Rig()
         let program = try await rig.program()
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         #expect(try await program.news.next() == .authorization("always", "full"))
         let first = try await program.location()
-        #expect(abs(first.fix.coordinate.longitude - Track.longitudeDegrees(0)) < 1e-6)
+        #expect(abs(first.fix.coordinate.latitude - Rig.track.latitude(of: 0)) < 1e-6)
+        #expect(abs(first.fix.coordinate.longitude - 16.3738) < 1e-6)
         #expect(first.fix.horizontalAccuracy == 4.5)
-        #expect(first.fix.altitude == 171)
-        #expect(first.fix.ellipsoidalAltitude == 214.5)
-        #expect(first.fix.course == 90)
+        #expect(first.fix.altitude == 520)
+        #expect(first.fix.ellipsoidalAltitude == 566.9)
+        #expect(first.fix.course == 0)
         #expect(first.fix.source == "nmea")
         #expect(first.fix.timestamp.microseconds == 1_772_359_200_000_000)
         #expect(!first.fix.isSimulated && !first.isCached)
@@ -117,12 +118,12 @@ import Testing
 
     @Test func `GetLocation gives one location and lets the source go`() async throws {
         let rig = try await Rig()
-        rig.feed.greeting = Track().epoch(0) + Track().epoch(1)
+        rig.feed.greeting = Rig.track.sentences(0) + Rig.track.sentences(1)
         let program = try await rig.program()
         let location = try await program.service.call("GetLocation", "best", UInt32(10_000))
             .results(LocationDictionary.self)
         #expect(location.fix.coordinate.latitude == 48.2082)
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
         // A moment later the same fix will do, and says that it is not new.
         let again = try await program.service.call("GetLocation", "best", UInt32(10_000))
             .results(LocationDictionary.self)
@@ -142,7 +143,7 @@ import Testing
     @Test func `GetLocation takes a poor fix when the time is up`() async throws {
         let rig = try await Rig()
         let body = "GPGGA,100000.00,4812.49200,N,01622.42800,E,1,04,6.0,171.0,M,43.5,M,,"
-        rig.feed.greeting = Track.sentence(body)
+        rig.feed.greeting = NMEATrack.sentence(body)
         let program = try await rig.program()
         let location = try await program.service.call("GetLocation", "best", UInt32(700))
             .results(LocationDictionary.self)
@@ -155,7 +156,7 @@ import Testing
         let first = Task { @LoopActor in
             try await program.service.call("GetLocation", "best", UInt32(60_000))
         }
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         #expect(
             await errorName { try await program.service.call("GetLocation", "best", UInt32(1)) }
                 == WireError.busy
@@ -198,7 +199,7 @@ import Testing
         #expect(await errorName { try await stranger.call("Start") } == .unknownObject)
         await #expect(throws: DBusError.self) { try await stranger.getAll() }
         try await session.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         // Twenty epochs of 1.24 m each: told at 0, then each time that ten metres are passed.
         rig.play(0..<21)
         let told = [
@@ -208,10 +209,10 @@ import Testing
         let seconds = told.map { Int($0.fix.timestamp.microseconds / 1_000_000 % 60) }
         #expect(seconds == [0, 9, 18])
         let last = try await session.get("Location", as: [String: Value].self)
-        #expect(last["longitude"] == .double(told[2].fix.coordinate.longitude))
+        #expect(last["latitude"] == .double(told[2].fix.coordinate.latitude))
         try await session.call("Close")
         #expect(await errorName { try await session.call("Start") } == .unknownObject)
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
     }
 
     @Test func `properties tell their changes`() async throws {
@@ -232,7 +233,8 @@ import Testing
         #expect(try await program.service.get("LocationServicesEnabled") == true)
         try await program.service.call("Start")
         _ = try await changes.next("in use") { $0 == ["InUse": true] }
-        rig.feed.stop()
+        rig.feed.stopListening()
+        rig.feed.closeAll()
         _ = try await changes.next("the outage") { $0["AvailableAccuracy"] == "none" }
         _ = try await program.news.next("a failure") { $0 == .failed("location-unknown") }
         try await program.service.call("Stop")

@@ -57,8 +57,8 @@ import Testing
         let stranger = "destination=\(other.connection.uniqueName) "
         #expect(locations.allSatisfy { $0.contains("destination=:") && !$0.contains(stranger) })
         // Neither does anything else that holds a coordinate go anywhere.
-        let latitude = "double 48.2082"
-        let carried = monitor.output.countLines(with: latitude)
+        let longitude = "double 16.3738"
+        let carried = monitor.output.countLines(with: longitude)
         #expect(carried == locations.count)
         try await tool.stop()
         try await monitor.stop()
@@ -78,7 +78,7 @@ import Testing
                 == WireError.notDetermined
         )
         #expect(try await program.service.get("InUse") == false)
-        #expect(rig.feed.accepted == 0)
+        #expect(rig.feed.acceptedCount == 0)
     }
 
     @Test(arguments: [("denied", WireError.denied), ("restricted", WireError.restricted)])
@@ -94,7 +94,7 @@ import Testing
         #expect(
             try await program.service.call("GetAuthorization").results(String.self) == row.0
         )
-        #expect(rig.feed.accepted == 0)
+        #expect(rig.feed.acceptedCount == 0)
     }
 
     @Test func `a decision that changes holds at once, and the program is told first`()
@@ -109,7 +109,7 @@ import Testing
         // Allowed: fixes flow without another Start.
         try await rig.daemon.reload(source + Rig.everybody)
         #expect(try await program.news.next() == .authorization("always", "full"))
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         _ = try await program.location()
 
@@ -117,7 +117,7 @@ import Testing
         try await rig.daemon.reload(source + "[program.*]\nauthorization = denied\n")
         _ = try await program.news.next("the news") { $0 == .authorization("denied", "full") }
         #expect(try await program.news.next() == .failed("denied"))
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
         try await program.settle()
         #expect(program.news.contents == [])
 
@@ -125,7 +125,7 @@ import Testing
         try await rig.daemon.reload(source + Rig.everybody)
         #expect(try await program.news.next() == .authorization("always", "full"))
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start") { $0 == 1 }
+        _ = try await rig.feed.connections.next("the source's start")
     }
 
     @Test func `with reduced accuracy nothing exact leaves`() async throws {
@@ -134,7 +134,7 @@ import Testing
         let session = try await program.session()
         try await session.call("Start")
         #expect(try await program.news.next() == .authorization("always", "reduced"))
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<30)
         let location = try await program.location()
         let coordinate = location.fix.coordinate
@@ -158,7 +158,7 @@ import Testing
         let program = try await rig.program()
         let session = try await program.session()
         try await session.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         let exact = try await program.location()
         let reduced = "[program.*]\nauthorization = always\naccuracy = reduced\n"

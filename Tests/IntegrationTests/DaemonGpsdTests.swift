@@ -33,7 +33,7 @@ extension DaemonUnderTest {
 @LoopActor struct DaemonGpsdTests {
     /// A gpsd that reads a receiver which the test plays, and the daemon behind it.
     @LoopActor private final class Gpsd {
-        let feed: FeedServer
+        let feed: LineServer
         let port: UInt16
         private let folder: TemporaryFolder
         private(set) var process: ChildProcess
@@ -41,9 +41,9 @@ extension DaemonUnderTest {
         private var second = 0
 
         init() throws {
-            feed = try FeedServer(.tcp(0))
+            feed = try LineServer(.tcp)
             // A port that was free a moment ago.
-            port = try FeedServer(.tcp(0)).port
+            port = try LineServer(.tcp).port
             folder = try TemporaryFolder()
             process = try Self.start(port, feed.port, folder)
             play()
@@ -55,7 +55,7 @@ extension DaemonUnderTest {
 
         /// Ten epochs a second, to whoever listens.
         private func play() {
-            feed.send(Track().epoch(second))
+            feed.send(Rig.track.sentences(second))
             second += 1
             player = SystemTimekeeper.shared.schedule(after: .milliseconds(100)) { [weak self] in
                 self?.play()
@@ -95,12 +95,12 @@ extension DaemonUnderTest {
     {
         let gpsd = try Gpsd()
         let (daemon, program, bus) = try await rig(gpsd.port)
-        #expect(gpsd.feed.accepted == 0)
+        #expect(gpsd.feed.acceptedCount == 0)
         let atRest = try daemon.socketCount()
         try await program.service.call("Start")
         let location = try await program.location()
         #expect(location.fix.source == "gpsd")
-        #expect(abs(location.fix.coordinate.latitude - 48.2082) < 1e-6)
+        #expect(abs(location.fix.coordinate.longitude - 16.3738) < 1e-6)
         #expect(location.fix.horizontalAccuracy > 0)
         #expect(location.fix.timestamp.microseconds >= 1_772_359_200_000_000)
         #expect(try daemon.socketCount() == atRest + 1)
@@ -113,23 +113,23 @@ extension DaemonUnderTest {
     }
 
     @Test func `it is told when somebody listens and when nobody does any more`() async throws {
-        let server = try FeedServer(.tcp(0))
+        let server = try LineServer(.tcp)
         let (daemon, program, bus) = try await rig(server.port)
         try await program.service.call("Start")
-        #expect(try await server.received.next() == #"?WATCH={"enable":true,"json":true};"#)
+        #expect(try await server.lines.next() == #"?WATCH={"enable":true,"json":true};"#)
         try await program.service.call("Stop")
-        #expect(try await server.received.next() == #"?WATCH={"enable":false};"#)
-        _ = try await server.changes.next("the end of the connection") { $0 == 0 }
+        #expect(try await server.lines.next() == #"?WATCH={"enable":false};"#)
+        _ = try await server.ends.next("the end of the connection")
         // A program that is killed is as good as one that stops; SIGTERM to the daemon, too.
         try await program.service.call("Start")
-        #expect(try await server.received.next() == #"?WATCH={"enable":true,"json":true};"#)
+        #expect(try await server.lines.next() == #"?WATCH={"enable":true,"json":true};"#)
         program.connection.close()
-        #expect(try await server.received.next() == #"?WATCH={"enable":false};"#)
+        #expect(try await server.lines.next() == #"?WATCH={"enable":false};"#)
         let other = try await Program(try await bus.connect())
         try await other.service.call("Start")
-        #expect(try await server.received.next() == #"?WATCH={"enable":true,"json":true};"#)
+        #expect(try await server.lines.next() == #"?WATCH={"enable":true,"json":true};"#)
         try await daemon.stop()
-        #expect(try await server.received.next() == #"?WATCH={"enable":false};"#)
+        #expect(try await server.lines.next() == #"?WATCH={"enable":false};"#)
     }
 
     @Test func `when it is killed and comes back, updates go on`() async throws {
@@ -152,13 +152,13 @@ extension DaemonUnderTest {
     }
 
     @Test func `a daemon that was there first finds it when it comes`() async throws {
-        let port = try FeedServer(.tcp(0)).port
+        let port = try LineServer(.tcp).port
         let (daemon, program, bus) = try await rig(port)
         try await program.service.call("Start")
         _ = try await program.news.next("the outage") { $0 == .failed("location-unknown") }
         // The port was free a moment ago, so this one is gpsd's now.
-        let feed = try FeedServer(.tcp(0))
-        feed.greeting = (0..<5).map { Track().epoch($0) }.joined()
+        let feed = try LineServer(.tcp)
+        feed.greeting = Rig.track.sentences(0..<5)
         let folder = try TemporaryFolder()
         let process = try ChildProcess(
             "gpsd",
@@ -174,11 +174,11 @@ extension DaemonUnderTest {
 
     @Test(.enabled(if: isInstalled("gpsfake"), "skipped: gpsfake is not installed"))
     func `gpsfake feeds it like a receiver`() async throws {
-        let port = try FeedServer(.tcp(0)).port
+        let port = try LineServer(.tcp).port
         let folder = try TemporaryFolder()
         let track = try folder.write(
             "walk.nmea",
-            (0..<600).map { Track().epoch($0) }.joined()
+            Rig.track.sentences(0..<600)
         )
         let gpsfake = try ChildProcess(
             "/usr/bin/python3",
@@ -187,9 +187,9 @@ extension DaemonUnderTest {
         )
         let (daemon, program, bus) = try await rig(port)
         try await program.service.call("Start")
-        var longitudes: Set<Double> = []
-        while longitudes.count < 5 {
-            longitudes.insert(try await program.location().fix.coordinate.longitude)
+        var latitudes: Set<Double> = []
+        while latitudes.count < 5 {
+            latitudes.insert(try await program.location().fix.coordinate.latitude)
         }
         try await daemon.stop()
         // It does not end by itself, and its gpsd would outlive it: the group goes with it.

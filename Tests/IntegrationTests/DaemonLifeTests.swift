@@ -18,11 +18,11 @@ import Testing
             try builtProgram("waymark"),
             ["--bus", rig.bus.address, "monitor"]
         )
-        _ = try await rig.feed.changes.next("the source's start") { $0 == 1 }
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         try await tool.line(containing: "10:00:01")
         tool.signal(SIGKILL)
-        _ = try await rig.feed.changes.next("the source's release", within: .seconds(2)) { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release", within: .seconds(2))
         let program = try await rig.program()
         #expect(try await program.service.get("InUse") == false)
     }
@@ -35,9 +35,9 @@ import Testing
             try builtProgram("waymark"),
             ["--bus", rig.bus.address, "where"]
         )
-        _ = try await rig.feed.changes.next("the source's start") { $0 == 1 }
+        _ = try await rig.feed.connections.next("the source's start")
         tool.signal(SIGKILL)
-        _ = try await rig.feed.changes.next("the source's release", within: .seconds(2)) { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release", within: .seconds(2))
     }
 
     @Test func `the source stays while one of two programs wants it`() async throws {
@@ -45,13 +45,13 @@ import Testing
         let (one, other) = (try await rig.program(), try await rig.program())
         try await one.service.call("Start")
         try await other.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         one.connection.close()
         rig.play(0..<3)
         _ = try await other.location()
-        #expect(rig.feed.accepted == 1 && rig.feed.connected == 1)
+        #expect(rig.feed.acceptedCount == 1 && rig.feed.openCount == 1)
         try await other.service.call("Stop")
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
     }
 
     @Test func `a receiver that hangs up is reached again, and programs are told once`()
@@ -60,30 +60,30 @@ import Testing
         let rig = try await Rig()
         let program = try await rig.program()
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start") { $0 == 1 }
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         _ = try await program.location()
-        rig.feed.hangUp()
+        rig.feed.closeAll()
         _ = try await program.news.next("the outage") { $0 == .failed("location-unknown") }
-        _ = try await rig.feed.changes.next("a new connection", within: .seconds(2)) { $0 == 1 }
+        _ = try await rig.feed.connections.next("a new connection", within: .seconds(2))
         rig.play(2..<4)
         #expect(try await program.location().fix.timestamp.microseconds == 1_772_359_202_000_000)
-        #expect(rig.feed.accepted == 2)
+        #expect(rig.feed.acceptedCount == 2)
         try await program.settle()
         #expect(!program.news.contents.contains(.failed("location-unknown")))
     }
 
     @Test func `a receiver that hangs up at once does not make the daemon spin`() async throws {
         let rig = try await Rig()
-        rig.feed.hangsUpAtOnce = true
+        rig.feed.hangsUp = true
         let program = try await rig.program()
         try await program.service.call("Start")
         // Half a second, then a second: the third attempt is at 1.5 s at the earliest.
         let start = ContinuousClock.Instant.now
-        try await eventually("three attempts") { rig.feed.accepted >= 3 }
+        try await eventually("three attempts") { rig.feed.acceptedCount >= 3 }
         #expect(start.duration(to: .now) >= .milliseconds(1000))
         let before = try ProcessStatus(of: rig.daemon.process.id)
-        try await eventually("a fourth attempt") { rig.feed.accepted >= 4 }
+        try await eventually("a fourth attempt") { rig.feed.acceptedCount >= 4 }
         let after = try ProcessStatus(of: rig.daemon.process.id)
         #expect(after.wakeUps - before.wakeUps < 50)
     }
@@ -92,16 +92,16 @@ import Testing
         let rig = try await Rig()
         let program = try await rig.program()
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         let traffic = Task { @LoopActor in
-            for second in 0..<100_000 where rig.feed.connected > 0 {
-                rig.feed.send(Track().epoch(second))
+            for second in 0..<100_000 where rig.feed.openCount > 0 {
+                rig.feed.send(Rig.track.sentences(second))
                 _ = try await program.service.get("InUse", as: Bool.self)
             }
         }
         _ = try await program.location()
         #expect(try await rig.daemon.stop() == .status(0), "\(rig.daemon.log)")
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
         _ = await traffic.result
     }
 
@@ -127,11 +127,11 @@ import Testing
         let rig = try await Rig()
         let program = try await rig.program()
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<2)
         _ = try await program.location()
         program.connection.close()
-        _ = try await rig.feed.changes.next("the source's release") { $0 == 0 }
+        _ = try await rig.feed.ends.next("the source's release")
         // The last steps of the goodbye, then nothing: the count stands still for ten seconds.
         var last = try ProcessStatus(of: rig.daemon.process.id)
         try await eventually("a daemon at rest") {
@@ -150,12 +150,12 @@ import Testing
         let rig = try await Rig()
         let program = try await rig.program()
         try await program.service.call("Start")
-        _ = try await rig.feed.changes.next("the source's start")
+        _ = try await rig.feed.connections.next("the source's start")
         rig.play(0..<3)
         rig.feed.send("$GPGGA,100003.00,4812.49200,N,01622.43100,E,1,09*00\r\n")
         _ = try await program.location()
-        rig.feed.hangUp()
-        _ = try await rig.feed.changes.next("a new connection") { $0 == 1 }
+        rig.feed.closeAll()
+        _ = try await rig.feed.connections.next("a new connection")
         rig.play(4..<6)
         _ = try await program.location()
         try await rig.daemon.stop()

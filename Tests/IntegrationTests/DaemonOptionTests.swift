@@ -77,7 +77,7 @@ import Testing
 
     @Test func `it decodes a recording, a fix a line`() async throws {
         let folder = try TemporaryFolder()
-        let text = (0..<3).map { Track().epoch($0) }.joined() + Track().epoch(3, isVoid: true)
+        let text = Rig.track.sentences(0..<3) + Rig.track.voidSentences(3)
         let file = try folder.write("track.nmea", text)
         let (exit, output) = try await run(["--decode", file])
         #expect(exit == .status(0))

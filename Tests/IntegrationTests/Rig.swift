@@ -9,15 +9,24 @@ import TestKit
 /// A private bus, the real daemon on it, and a receiver that the test plays, over TCP.
 @LoopActor struct Rig {
     let bus: PrivateBus
-    let feed: FeedServer
+    let feed: LineServer
     let daemon: DaemonUnderTest
+
+    /// The walk that the receiver tells: 1.2 m north a second, from 2026-03-01 10:00:00 UTC on.
+    static let track = NMEATrack(
+        start: Timestamp(microseconds: 1_772_359_200_000_000),
+        latitude: 48.2082,
+        longitude: 16.3738,
+        step: 0.0000112,
+        hasGSA: true
+    )
 
     /// The configuration that allows everybody.
     static let everybody = "[program.*]\nauthorization = always\n"
 
     init(_ programs: String = Rig.everybody) async throws {
         bus = try await PrivateBus.start()
-        feed = try FeedServer(.tcp(0))
+        feed = try LineServer(.tcp)
         daemon = try await DaemonUnderTest.start(
             on: bus,
             configuration: Self.source(feed) + programs
@@ -25,13 +34,13 @@ import TestKit
     }
 
     /// The section of a source that a server feeds.
-    static func source(_ feed: FeedServer) -> String {
+    static func source(_ feed: LineServer) -> String {
         "[source.test]\ntype = nmea\naddress = tcp:127.0.0.1:\(feed.port)\n"
     }
 
     /// Feeds epochs, one each time the clock says so, until told to stop.
     func play(_ seconds: Range<Int>) {
-        for second in seconds { feed.send(Track().epoch(second)) }
+        feed.send(Rig.track.sentences(seconds))
     }
 
     /// A program on the bus: this process with a connection of its own.
@@ -49,7 +58,7 @@ import TestKit
 
         var description: String {
             switch self {
-            case .location(let location): "location \(location.fix.coordinate.longitude)"
+            case .location(let location): "location \(location.fix.coordinate.latitude)"
             case .failed(let code): "failed \(code)"
             case .authorization(let status, let accuracy): "\(status) \(accuracy)"
             }
