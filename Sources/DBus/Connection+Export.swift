@@ -94,30 +94,34 @@ extension Connection {
         guard object != nil || !objects.children(of: call.path, for: call.sender).isEmpty else {
             throw DBusError(.unknownObject, "there is no object at “\(call.path)”")
         }
-        let interfaces =
-            (object?.interfaces ?? [])
-            + StandardInterfaces.all(of: object, at: call.path, in: objects)
-        if let name = call.interface {
-            guard let interface = interfaces.first(where: { $0.name == name }) else {
-                throw DBusError(
-                    .unknownInterface,
-                    "the object at “\(call.path)” has no interface “\(name)”"
-                )
-            }
-            guard let method = interface.method(call.member) else {
-                throw DBusError(
-                    .unknownMethod,
-                    "the interface “\(name)” has no method “\(call.member)”"
-                )
-            }
+        // Most calls are of the object's own interfaces: the standard ones are made when needed.
+        if let object, let method = try method(for: call, in: object.interfaces) {
             return method
         }
-        for interface in interfaces {
-            if let method = interface.method(call.member) { return method }
+        let standard = StandardInterfaces.all(of: object, at: call.path, in: objects)
+        if let method = try method(for: call, in: standard) { return method }
+        if let name = call.interface {
+            throw DBusError(
+                .unknownInterface,
+                "the object at “\(call.path)” has no interface “\(name)”"
+            )
         }
         throw DBusError(
             .unknownMethod,
             "the object at “\(call.path)” has no method “\(call.member)”"
+        )
+    }
+
+    /// The method of one of some interfaces, `nil` if none of them is meant.
+    private func method(for call: Call, in interfaces: [Interface]) throws(DBusError) -> Method? {
+        guard let name = call.interface else {
+            return interfaces.lazy.compactMap { $0.method(call.member) }.first
+        }
+        guard let interface = interfaces.first(where: { $0.name == name }) else { return nil }
+        if let method = interface.method(call.member) { return method }
+        throw DBusError(
+            .unknownMethod,
+            "the interface “\(name)” has no method “\(call.member)”"
         )
     }
 }

@@ -4,7 +4,7 @@ import EventLoop
 import TestKit
 import Testing
 
-@Suite(.enabled(if: isInstalled("systemd-analyze"), "systemd-analyze reads the unit"))
+@Suite(.enabled(if: isInstalled("systemd-analyze"), "skipped: systemd-analyze is not installed"))
 @LoopActor struct UnitFileTests {
     private let folder: TemporaryFolder
     private let unit: String
