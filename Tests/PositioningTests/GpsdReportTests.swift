@@ -116,8 +116,23 @@ import Testing
         #expect(JSONSyntax.isObject(row.0.utf8) == row.1)
     }
 
-    @Test func `a line that would keep libgps busy for ever is passed over`() {
-        #expect(read(#"{0"class":"TPV","mode":3,"lat":1.0,"lon":2.0}"#) == .other)
+    @Test(arguments: [
+        #"{0"class":"TPV","mode":3,"lat":1.0,"lon":2.0}"#,
+        #"{"x":[1],"class":"TPV","mode":3,"lat":1.0,"lon":2.0}"#,
+        #"{"x":{"y":1},"class":"TPV","mode":3,"lat":1.0,"lon":2.0}"#,
+        #"{"class":"TPV","mode":3,"lat":1.0,"lon":2.0,"x":{"class":"TPV"}}"#,
+    ])
+    func `a line that would keep libgps busy for ever is passed over`(line: String) {
+        #expect(read(line) == .other)
+    }
+
+    @Test func `a list of receivers may be longer than libgps bears`() {
+        for count in [4, 5, 50] {
+            let path = String(repeating: "x", count: 300)
+            let list = Array(repeating: #"{"class":"DEVICE","path":"\#(path)"}"#, count: count)
+            let line = #"{"class":"DEVICES","devices":[\#(list.joined(separator: ","))]}"#
+            #expect(read(line) == .deviceCount(count))
+        }
     }
 
     @Test func `no mangled line does harm`() {

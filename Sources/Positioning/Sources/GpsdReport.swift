@@ -18,6 +18,10 @@ enum GpsdReport: Hashable {
 
 /// libgps's reader of gpsd's reports, with the structure that it fills.
 ///
+/// libgps goes round for ever on some lines even of JSON: a list of more than four receivers, a
+/// path that is too long for it, an object inside an object before the class. So it reads only
+/// reports of a position; of the lists of receivers one word is of interest.
+///
 /// Only fields and masks are used that libgps has had under the same names from 3.22 on.
 final class GpsdReportReader {
     private let data: UnsafeMutablePointer<gps_data_t>
@@ -41,26 +45,33 @@ final class GpsdReportReader {
     ///   - arrival: The time of a fix of a receiver that does not tell the time.
     /// - Returns: What it says; something else than a report is `other`.
     func read(_ line: ArraySlice<UInt8>, arrivedAt arrival: Timestamp) -> GpsdReport {
-        guard JSONSyntax.isObject(line), line.first == UInt8(ascii: "{") else { return .other }
+        guard JSONSyntax.isObject(line) else { return .other }
+        if line.starts(with: Self.deviceListStart) {
+            return .deviceCount(line.count(of: Self.deviceClass))
+        }
+        if line.starts(with: Self.deviceStart) {
+            return .device(isActive: line.count(of: Self.activationDate) > 0)
+        }
+        // One object that begins with its class, which is how gpsd writes them.
+        guard line.starts(with: Self.positionStart), line.count(of: Self.classKey) == 1 else {
+            return .other
+        }
         data.pointee.set = 0
         var text = line.map { CChar(bitPattern: $0) } + [0]
-        let isRead = gps_unpack(&text, data) != -1
+        guard gps_unpack(&text, data) != -1 else { return .other }
         let set = data.pointee.set
-        if !isRead || set == 0 {
-            // gpsd tells the end of a receiver by `"activated":0`, where libgps expects a date.
-            return line.starts(with: Self.deviceStart) ? .device(isActive: false) : .other
-        }
-        if set & UInt64(DEVICELIST_SET) != 0 {
-            return .deviceCount(Int(data.pointee.devices.ndevices))
-        }
-        if set & UInt64(DEVICE_SET) != 0 {
-            return .device(isActive: isSet(data.pointee.dev.activated))
-        }
         guard set & UInt64(MODE_SET) != 0, set & UInt64(LATLON_SET) != 0 else { return .other }
         return fix(arrivedAt: arrival).map { .fix($0) } ?? .other
     }
 
+    // Words of JSON: in a text their quotes would have backslashes before them.
+    private static let classKey = Array(#""class":"#.utf8)
+    private static let positionStart = Array(#"{"class":"TPV","#.utf8)
+    private static let deviceListStart = Array(#"{"class":"DEVICES","#.utf8)
     private static let deviceStart = Array(#"{"class":"DEVICE","#.utf8)
+    private static let deviceClass = Array(#""class":"DEVICE""#.utf8)
+    /// A receiver that has gone has the number 0 there, or nothing.
+    private static let activationDate = Array(#""activated":""#.utf8)
 
     private func fix(arrivedAt arrival: Timestamp) -> Fix? {
         let report = data.pointee.fix
@@ -119,9 +130,18 @@ private func finite(_ number: Double) -> Double? { number.isFinite ? number : ni
 
 private func positive(_ number: Double) -> Double? { number.isFinite && number > 0 ? number : nil }
 
-private func isSet(_ time: Double) -> Bool { time.isFinite && time > 0 }
-
-private func isSet(_ time: timespec) -> Bool { time.tv_sec > 0 }
+extension ArraySlice<UInt8> {
+    /// How often a word of JSON is in it.
+    fileprivate func count(of word: [UInt8]) -> Int {
+        var (count, rest) = (0, self)
+        while let index = rest.firstIndex(of: word[0]) {
+            rest = rest[index...]
+            if rest.starts(with: word) { count += 1 }
+            rest = rest.dropFirst()
+        }
+        return count
+    }
+}
 
 extension Timestamp {
     fileprivate init(_ time: timespec) {
