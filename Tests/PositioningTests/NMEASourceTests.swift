@@ -39,6 +39,13 @@ import Testing
             _ = try await server.connections.next("a connection")
         }
 
+        /// Waits for the fix of an epoch after which the server is silent.
+        func fixAfterSilence(of epoch: Int) async throws {
+            try await eventually("the wait for more") { clock.isAwaited }
+            clock.advance(by: .milliseconds(100))
+            try await fix(of: epoch)
+        }
+
         /// Waits for the fix of an epoch that the server has sent.
         func fix(of epoch: Int) async throws {
             let fix = try await source.fix()
@@ -172,6 +179,38 @@ import Testing
             try await rig.source.unavailable()
         }
         #expect(rig.source.log.count == 1)
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a server that greets and hangs up is tried every two seconds, and logged once`(
+        transport: Transport
+    ) async throws {
+        let rig = try Rig(transport)
+        rig.server.greeting = rig.track.sentences(0)
+        rig.server.hangsUp = true
+        try await rig.connect()
+        try await rig.fix(of: 0)
+        try await rig.source.unavailable()
+        for (index, pause) in [0.5, 1, 2, 2, 2, 2].enumerated() {
+            rig.clock.advance(by: .seconds(pause) - .milliseconds(1))
+            await turns()
+            #expect(rig.server.acceptedCount == index + 1)
+            rig.clock.advance(by: .milliseconds(1))
+            _ = try await rig.server.connections.next("attempt \(index + 2)")
+            try await rig.fix(of: 0)
+            try await rig.source.unavailable()
+        }
+        #expect(rig.source.log.count == 2)
+        rig.server.hangsUp = false
+        rig.clock.advance(by: .seconds(2))
+        try await rig.fixAfterSilence(of: 0)
+        rig.clock.advance(by: .seconds(5))
+        rig.server.closeAll()
+        try await rig.source.unavailable()
+        #expect(rig.source.log.count == 3)
+        rig.clock.advance(by: .milliseconds(500))
+        try await rig.fixAfterSilence(of: 0)
+        #expect(rig.source.log.count == 4)
     }
 
     @Test(arguments: Transport.allCases)

@@ -5,8 +5,9 @@ internal import EventLoop
 /// Keeps a connection to a server while it is wanted: made, watched, and made again with growing
 /// pauses when it ends.
 ///
-/// A pause grows until bytes come: a server that accepts and hangs up at once is no better than
-/// none. There is never more than one connection.
+/// A pause grows until a connection on which bytes come has stayed for some seconds: a server that
+/// accepts and hangs up at once is no better than none, and one that greets first is only asked a
+/// little sooner, and complained of no oftener. There is never more than one connection.
 @LoopActor final class StreamClient {
     /// What its owner is told.
     enum Event {
@@ -27,6 +28,11 @@ internal import EventLoop
     private var retry: Timer?
     private var backOff = BackOff()
     private var hasToldLoss = false
+
+    /// Whether a loss has been told since there was a connection that stayed.
+    private var hasComplained = false
+    private var openedAt: ContinuousClock.Instant?
+    private var hasBytes = false
 
     /// - Parameters:
     ///   - source: The name of the source, for messages.
@@ -50,6 +56,7 @@ internal import EventLoop
         self.handler = handler
         backOff.reset()
         hasToldLoss = false
+        hasComplained = false
         connect()
     }
 
@@ -68,14 +75,18 @@ internal import EventLoop
     }
 
     private func connect() {
+        openedAt = nil
+        hasBytes = false
         connection = StreamConnection(endpoint) { [weak self] event in self?.handle(event) }
     }
 
     private func handle(_ event: StreamConnection.Event) {
         switch event {
-        case .opened: handler?(.opened)
+        case .opened:
+            openedAt = clock.now
+            handler?(.opened)
         case .bytes(let bytes):
-            backOff.reset()
+            hasBytes = true
             if hasToldLoss {
                 hasToldLoss = false
                 log("source \(source): \(endpoint) is back")
@@ -83,11 +94,17 @@ internal import EventLoop
             handler?(.bytes(bytes))
         case .ended(let reason):
             connection = nil
-            if !hasToldLoss {
+            if let openedAt, hasBytes, openedAt.duration(to: clock.now) >= BackOff.trial {
+                backOff.reset()
+                hasComplained = false
+            }
+            if !hasToldLoss, !(hasBytes && hasComplained) {
                 hasToldLoss = true
+                hasComplained = true
                 log("source \(source): \(reason); trying again")
             }
-            retry = clock.schedule(after: backOff.next()) { [weak self] in self?.connect() }
+            let pause = hasBytes ? min(backOff.next(), BackOff.longestAfterBytes) : backOff.next()
+            retry = clock.schedule(after: pause) { [weak self] in self?.connect() }
             handler?(.lost(reason: reason))
         }
     }
