@@ -46,8 +46,14 @@ struct FixSelector {
     }
 
     /// A source has nothing to tell any more: it is not followed any longer.
-    mutating func drop(_ source: Int) {
-        if followed == source { followed = nil }
+    ///
+    /// - Parameter source: Which source.
+    /// - Returns: Whether it was followed until now.
+    @discardableResult
+    mutating func drop(_ source: Int) -> Bool {
         last[source] = nil
+        guard followed == source else { return false }
+        followed = nil
+        return true
     }
 }

@@ -24,6 +24,10 @@ public enum SourceEvent: Hashable, Sendable {
     /// The horizontal accuracy in metres that it reaches when all is well.
     var bestAccuracyMetres: Double { get }
 
+    /// Whether it tells one fix when it is started and no other, so that it has to be started again
+    /// to be heard again.
+    var tellsOnce: Bool { get }
+
     /// Begins to tell, until ``stop()``. Called on a stopped source only.
     ///
     /// - Parameter receiver: Told what comes, never before this call has returned.
@@ -31,6 +35,11 @@ public enum SourceEvent: Hashable, Sendable {
 
     /// Stops at once: the receiver is not called again, and what the source holds is released.
     func stop()
+}
+
+extension LocationSource {
+    /// No: a receiver goes on telling.
+    public var tellsOnce: Bool { false }
 }
 
 /// Where a source tells its comings and goings, in sentences without coordinates.

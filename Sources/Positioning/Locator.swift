@@ -84,9 +84,18 @@ public import Geo
             onFix?(fix)
         case .available: recover(index)
         case .unavailable:
-            selector.drop(index)
-            guard failed.insert(index).inserted else { return }
-            setAvailability()
+            let wasFollowed = selector.drop(index)
+            if failed.insert(index).inserted { setAvailability() }
+            // Who hears of it may have lost interest.
+            if wasFollowed, isWanted { askAgain() }
+        }
+    }
+
+    /// Has the sources that tell only once tell again: their word is the best now.
+    private func askAgain() {
+        for (index, source) in sources.enumerated() where source.tellsOnce {
+            source.stop()
+            source.start { [weak self] event in self?.handle(event, from: index) }
         }
     }
 

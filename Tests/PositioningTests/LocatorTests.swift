@@ -272,6 +272,37 @@ import Testing
         #expect(!clock.isAwaited)
     }
 
+    @Test func `a static source is heard again when the receiver that was better fails`() throws {
+        let puppet = Puppet()
+        locator.replaceSources([try place(), puppet])
+        locator.isWanted = true
+        clock.advance(by: .zero)
+        puppet.tell(.fix(try fix()))
+        #expect(fixes.contents.map(\.source) == ["static", "test"])
+        clock.advance(by: .seconds(3600))
+        puppet.tell(.fix(try fix()))
+        puppet.fail()
+        clock.advance(by: .zero)
+        #expect(fixes.contents.map(\.source) == ["static", "test", "test", "static"])
+        #expect(fixes.contents.last?.timestamp.microseconds == clock.microsecondsSinceEpoch)
+        puppet.fail()
+        #expect(!clock.isAwaited, "it was not followed")
+        locator.isWanted = false
+        #expect(!clock.isAwaited)
+    }
+
+    @Test func `a static source is not asked again by who has lost interest`() throws {
+        let puppet = Puppet()
+        locator.replaceSources([try place(), puppet])
+        locator.isWanted = true
+        clock.advance(by: .zero)
+        puppet.tell(.fix(try fix()))
+        locator.onAvailability = { [locator] _ in locator.isWanted = false }
+        puppet.fail()
+        #expect(!clock.isAwaited)
+        locator.onAvailability = nil
+    }
+
     @Test func `a static source that is stopped at once tells nothing`() throws {
         locator.replaceSources([try place()])
         locator.isWanted = true

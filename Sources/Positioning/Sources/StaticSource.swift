@@ -7,6 +7,7 @@ internal import Geo
 @LoopActor final class StaticSource: LocationSource {
     let name: String
     let bestAccuracyMetres: Double
+    let tellsOnce = true
     private let coordinate: Coordinate
     private let clock: any Timekeeper
     private var first: Timer?
