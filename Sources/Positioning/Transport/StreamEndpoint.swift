@@ -75,7 +75,9 @@ struct SocketAddress: Hashable, Sendable {
     ) throws(LookUpError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_NUMERICSERV | (numericOnly ? AI_NUMERICHOST : AI_ADDRCONFIG)
+        // Not only families that some network has: localhost is 127.0.0.1 even where all networks
+        // are IPv6.
+        hints.ai_flags = AI_NUMERICSERV | (numericOnly ? AI_NUMERICHOST : 0)
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, "\(port)", &hints, &list)
         guard status == 0 else { throw LookUpError(host: host, code: status) }
