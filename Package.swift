@@ -75,9 +75,15 @@ let package = Package(
             swiftSettings: common
         ),
         .testTarget(name: "GeoTests", dependencies: ["Geo"], swiftSettings: pure),
+        .executableTarget(
+            name: "LoopProbe",
+            dependencies: ["EventLoop"],
+            path: "Tests/LoopProbe",
+            swiftSettings: common
+        ),
         .testTarget(
             name: "EventLoopTests",
-            dependencies: ["EventLoop", "TestKit"],
+            dependencies: ["EventLoop", "LoopProbe", "TestKit"],
             swiftSettings: common
         ),
         .testTarget(
