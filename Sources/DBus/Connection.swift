@@ -30,6 +30,7 @@ public import EventLoop
     let objects = ObjectTree()
     let signals = SignalRouter()
     let handlers = HandlerOrder()
+    let peers = PeerWatches()
 
     /// libdbus's connection, owned: closed and given back by ``close()``.
     private(set) var library: OpaquePointer?

@@ -215,14 +215,19 @@ extension Message {
     ) throws(DBusError) -> (repeat each Argument) {
         var expected = ""
         for type in repeat each types { expected += type.signature.string }
-        guard dbus_message_has_signature(pointer, expected) != 0 else {
-            throw DBusError(
-                .invalidArguments,
-                "expected arguments of type “\(expected)”, there are “\(signature)”"
-            )
-        }
+        try expect(expected)
         var reader = MessageReader(readingFrom: pointer)
         return (repeat try reader.next((each Argument).self))
+    }
+
+    /// Throws unless the arguments are of these types, no more and no fewer.
+    func expect(_ types: String) throws(DBusError) {
+        guard dbus_message_has_signature(pointer, types) != 0 else {
+            throw DBusError(
+                .invalidArguments,
+                "expected arguments of type “\(types)”, there are “\(signature)”"
+            )
+        }
     }
 
     /// Reads one argument, which there must be.

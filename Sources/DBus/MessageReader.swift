@@ -31,6 +31,40 @@ public struct MessageReader: ~Copyable {
         try Element(from: &self)
     }
 
+    /// Reads an array.
+    ///
+    /// - Parameter element: Called for each element, of which it reads exactly one.
+    /// - Throws: What the closure throws, or `InvalidArgs` if the next value is no array.
+    public mutating func readArray(
+        _ element: (inout MessageReader) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try readContainer(TypeCode.array) { reader throws(DBusError) in
+            while !reader.isAtEnd { try element(&reader) }
+        }
+    }
+
+    /// Reads an entry of a dictionary.
+    ///
+    /// - Parameter body: Reads the key, then the value.
+    /// - Throws: What the closure throws, or `InvalidArgs` if the next value is no entry.
+    public mutating func readEntry(
+        _ body: (inout MessageReader) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try readContainer(TypeCode.dictionaryEntry, body)
+    }
+
+    /// Reads a variant whose type is looked at before anything of it is read.
+    ///
+    /// - Parameter body: Takes the type of what it holds, and reads that or leaves it.
+    /// - Throws: What the closure throws, or `InvalidArgs` if the next value is no variant.
+    public mutating func readVariant(
+        _ body: (inout MessageReader, Signature) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try readContainer(TypeCode.variant) { reader throws(DBusError) in
+            try body(&reader, reader.signatureOfNext)
+        }
+    }
+
     /// Passes over a value.
     mutating func skip() {
         dbus_message_iter_next(&iterator)

@@ -46,18 +46,7 @@ extension Connection {
         _ peer: BusName,
         onVanish handler: @escaping @LoopActor () -> Void
     ) throws(DBusError) -> PeerWatch {
-        let watch = PeerWatch(handler)
-        watch.subscription = try subscribe(
-            to: SignalMatch(
-                sender: BusDriver.name,
-                interface: BusDriver.interface,
-                member: BusDriver.nameOwnerChanged.name,
-                argument0: peer.string
-            )
-        ) { [weak watch] message in
-            let owners = try? message.arguments(String.self, String.self, String.self)
-            if owners?.2.isEmpty == true { watch?.vanished() }
-        }
+        let watch = try peers.add(peer, handler, on: self)
         // It may have gone before the bus knew of the wish to be told. The bus answers in order,
         // so an owner now means that its end will be told.
         LoopActor.task { [weak self, weak watch] in
@@ -68,18 +57,78 @@ extension Connection {
     }
 }
 
+/// Who is to be told of the ends of which connections.
+///
+/// One match rule serves all: a bus allows a connection only so many, and some have more clients.
+/// While nobody is watched there is none, so that others' goings wake nobody.
+@LoopActor final class PeerWatches {
+    private var watches: [BusName: [ObjectIdentifier: Weak]] = [:]
+    private var subscription: Subscription?
+
+    private struct Weak {
+        weak var watch: PeerWatch?
+    }
+
+    nonisolated init() {}
+
+    fileprivate func add(
+        _ peer: BusName,
+        _ handler: @escaping @LoopActor () -> Void,
+        on connection: Connection
+    ) throws(DBusError) -> PeerWatch {
+        if subscription == nil { subscription = try subscribe(on: connection) }
+        let watch = PeerWatch(peer, handler, in: self)
+        watches[peer, default: [:]][ObjectIdentifier(watch)] = Weak(watch: watch)
+        return watch
+    }
+
+    fileprivate func remove(_ peer: BusName, _ watch: ObjectIdentifier) {
+        guard watches[peer]?.removeValue(forKey: watch) != nil else { return }
+        if watches[peer]?.isEmpty == true { watches[peer] = nil }
+        if watches.isEmpty { subscription.take()?.cancel() }
+    }
+
+    private func subscribe(on connection: Connection) throws(DBusError) -> Subscription {
+        let match = SignalMatch(
+            sender: BusDriver.name,
+            interface: BusDriver.interface,
+            member: BusDriver.nameOwnerChanged.name,
+            argument2: ""
+        )
+        return try connection.subscribe(to: match) { [weak self] message in
+            let change = try? message.arguments(String.self, String.self, String.self)
+            if let change { self?.ended(BusName(unchecked: change.0)) }
+        }
+    }
+
+    private func ended(_ peer: BusName) {
+        for weak in watches[peer].map({ Array($0.values) }) ?? [] { weak.watch?.vanished() }
+    }
+}
+
 /// A standing wish to be told of a connection's end.
 @LoopActor public final class PeerWatch {
-    fileprivate var subscription: Subscription?
+    private let peer: BusName
+    private weak var registry: PeerWatches?
     private var handler: (@LoopActor () -> Void)?
 
-    fileprivate init(_ handler: @escaping @LoopActor () -> Void) {
+    fileprivate init(
+        _ peer: BusName,
+        _ handler: @escaping @LoopActor () -> Void,
+        in registry: PeerWatches
+    ) {
+        self.peer = peer
         self.handler = handler
+        self.registry = registry
+    }
+
+    isolated deinit {
+        registry?.remove(peer, ObjectIdentifier(self))
     }
 
     /// Ends it: the handler is not called any more.
     public func cancel() {
-        subscription.take()?.cancel()
+        registry?.remove(peer, ObjectIdentifier(self))
         // Let go of last: what it holds may end, and cancel this again.
         _ = handler.take()
     }

@@ -14,6 +14,8 @@ public struct SignalMatch: Hashable, Sendable {
     public var member: MemberName?
     /// Its first argument, a text.
     public var argument0: String?
+    /// Its third argument, a text.
+    public var argument2: String?
 
     /// Makes a match.
     public init(
@@ -21,13 +23,15 @@ public struct SignalMatch: Hashable, Sendable {
         path: ObjectPath? = nil,
         interface: InterfaceName? = nil,
         member: MemberName? = nil,
-        argument0: String? = nil
+        argument0: String? = nil,
+        argument2: String? = nil
     ) {
         self.sender = sender
         self.path = path
         self.interface = interface
         self.member = member
         self.argument0 = argument0
+        self.argument2 = argument2
     }
 
     /// The match rule for the bus, as the specification writes it.
@@ -45,6 +49,7 @@ public struct SignalMatch: Hashable, Sendable {
         add("interface", interface?.string)
         add("member", member?.string)
         add("arg0", argument0)
+        add("arg2", argument2)
         return rule
     }
 
@@ -55,7 +60,8 @@ public struct SignalMatch: Hashable, Sendable {
         if let sender, sender.isUnique || sender == BusDriver.name, message.sender != sender {
             return false
         }
-        if let argument0, message.firstText != argument0 { return false }
+        if let argument0, message.text(at: 0) != argument0 { return false }
+        if let argument2, message.text(at: 2) != argument2 { return false }
         return true
     }
 }
@@ -100,10 +106,10 @@ public struct SignalMatch: Hashable, Sendable {
 }
 
 extension Message {
-    /// The first argument if it is a text.
-    var firstText: String? {
+    /// An argument if it is a text.
+    func text(at index: Int) -> String? {
         var text: String?
-        readArgument(0) { reader in
+        readArgument(index) { reader in
             if reader.nextType == TypeCode.string { text = try? reader.next(String.self) }
         }
         return text

@@ -124,20 +124,23 @@ enum StandardInterfaces {
     }
 
     private func set(in object: ExportedObject) throws {
-        let (interface, name, value) = try message.arguments(
-            String.self,
-            String.self,
-            Value.self
-        )
+        // A value of another type than the property's is not read at all: it may be huge.
+        var (interface, name, type) = ("", "", Signature(unchecked: ""))
+        try message.expect("ssv")
+        try message.readArgument(0) { reader in
+            interface = try reader.next()
+            name = try reader.next()
+            try reader.readVariant { _, content throws(DBusError) in type = content }
+        }
         let property = try StandardInterfaces.find(name, of: interface, in: object)
         guard let set = property.set else {
             throw DBusError(.propertyReadOnly, "the property “\(name)” is read-only")
         }
-        guard value.signature == property.signature else {
+        guard type == property.signature else {
             throw DBusError(
                 .invalidArguments,
                 "the property “\(name)” is of type “\(property.signature)”,"
-                    + " not “\(value.signature)”"
+                    + " not “\(type)”"
             )
         }
         try message.readArgument(2) { reader in try set(call, &reader) }

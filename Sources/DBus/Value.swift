@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value whose type is only known while the program runs: what a variant holds.
-public indirect enum Value: Hashable, Sendable {
+public enum Value: Hashable, Sendable {
     /// `y`
     case byte(UInt8)
     /// `b`
@@ -33,7 +33,7 @@ public indirect enum Value: Hashable, Sendable {
     /// `a{}`, with the signatures of keys and values, in the order of the message.
     case dictionary(key: Signature, value: Signature, [Entry])
     /// `v`
-    case variant(Value)
+    indirect case variant(Value)
 
     /// One entry of a dictionary.
     public struct Entry: Hashable, Sendable {

@@ -26,6 +26,9 @@ public import Interfaces
     private var subscriptions: [Subscription] = []
     private var ownerWatch: Subscription?
 
+    /// Whether the service has updates on for this connection, as far as it has said.
+    private var isStarted = false
+
     /// Connects to a bus; the service is not called yet.
     ///
     /// - Parameter bus: The bus that the service is on.
@@ -126,28 +129,56 @@ public import Interfaces
                 [weak self] in self?.handler?(.location($0))
             },
             try connection.subscribe(to: signals.failed, from: Waymark.path, of: owner) {
-                [weak self] in self?.handler?(.failure(code: $0, message: $1))
+                [weak self] in self?.failed($0, $1)
             },
             try connection.subscribe(
                 to: signals.authorizationChanged,
                 from: Waymark.path,
                 of: owner
-            ) { [weak self] status, details in
-                let accuracy = details["accuracy"]?.string ?? ""
-                self?.handler?(.authorization(status: status, accuracy: accuracy))
-            },
+            ) { [weak self] in self?.authorizationChanged($0, $1) },
         ]
-        try await service.call("Start")
+        try await startUpdates()
+    }
+
+    private func startUpdates() async throws {
+        isStarted = true
+        do {
+            try await service.call("Start")
+        } catch {
+            isStarted = false
+            throw error
+        }
+    }
+
+    private func failed(_ code: String, _ message: String) {
+        // Updates have ended with that; without a source they go on by themselves.
+        if code == LocationFailure.denied.rawValue { isStarted = false }
+        handler?(.failure(code: code, message: message))
+    }
+
+    private func authorizationChanged(_ status: String, _ details: [String: Value]) {
+        handler?(
+            .authorization(status: status, accuracy: details["accuracy"]?.string ?? "")
+        )
+        guard !isStarted, handler != nil, status == "always" || status == "when-in-use" else {
+            return
+        }
+        beginAnew { try await $0.startUpdates() }
     }
 
     private func ownerChanged(to owner: String) {
         handler?(.service(isRunning: !owner.isEmpty))
         guard !owner.isEmpty, handler != nil else { return }
+        beginAnew { try await $0.begin() }
+    }
+
+    private func beginAnew(_ step: @escaping @LoopActor (LocationClient) async throws -> Void) {
         LoopActor.task { [weak self] in
+            guard let self else { return }
             do {
-                try await self?.begin()
+                try await step(self)
             } catch let error as DBusError {
-                self?.handler?(.failure(code: error.name.string, message: error.message))
+                handler?(.failure(code: error.name.string, message: error.message))
             }
         }
     }

@@ -12,6 +12,8 @@ struct FixSelector {
     private struct Seen {
         var fix: Fix
         var at: ContinuousClock.Instant
+        /// A fix that came behind this one and was older.
+        var late: Fix?
     }
 
     private var last: [Int: Seen] = [:]
@@ -30,9 +32,14 @@ struct FixSelector {
     mutating func accepts(_ fix: Fix, from source: Int, at now: ContinuousClock.Instant) -> Bool {
         if let previous = last[source] {
             // Datagrams overtake each other, and modems mix epochs: a fix that is a little older
-            // than the one before is late news. Much older is a recording that begins anew.
+            // than the one before is late news. Much older, or one after the other, they are of a
+            // recording that begins anew.
             let age = previous.fix.timestamp.since(fix.timestamp)
-            if age > .zero, age < .seconds(60) { return false }
+            let goesOn = previous.late.map { $0.timestamp < fix.timestamp } ?? false
+            if age > .zero, age < .seconds(60), !goesOn {
+                last[source]?.late = fix
+                return false
+            }
         }
         last[source] = Seen(fix: fix, at: now)
         if let followed, followed != source, let other = last[followed],

@@ -165,9 +165,9 @@ internal import Positioning
     }
 
     private func cachedFix(notOlderThan limit: Duration) -> Fix? {
-        guard let latest = locator.latest, latest.receivedAt.duration(to: clock.now) <= limit
-        else { return nil }
-        return latest.fix
+        guard let latest = locator.latest else { return nil }
+        let lasts = locator.latestLasts && locator.isWanted
+        return lasts || latest.receivedAt.duration(to: clock.now) <= limit ? latest.fix : nil
     }
 
     private var currentOutage: Outage? {

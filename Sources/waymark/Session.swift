@@ -102,6 +102,8 @@ enum Command: String {
     private static func decimal(_ value: Double) -> String { rounded(value, 10, digits: 1) }
 
     private static func rounded(_ value: Double, _ factor: Int, digits: Int) -> String {
+        // What does not fit is shown as Swift does: a source may claim anything.
+        guard value.magnitude < 1e12 else { return "\(value)" }
         let scaled = Int((value.magnitude * Double(factor)).rounded())
         let fraction = String(scaled % factor)
         let zeros = String(repeating: "0", count: digits - fraction.count)

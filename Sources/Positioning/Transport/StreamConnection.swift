@@ -69,9 +69,7 @@ private import Glibc
             if let numeric = try? SocketAddress.lookUp(host: host, port: port, numericOnly: true) {
                 return numeric
             }
-            return try await runBlocking {
-                try SocketAddress.lookUp(host: host, port: port, numericOnly: false)
-            }
+            return try await NameLookUp.addresses(of: host, port: port)
         }
     }
 

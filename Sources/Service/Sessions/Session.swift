@@ -82,6 +82,7 @@ internal import Interfaces
                 "continuous updates have begun, and LocationUpdated tells the location"
             )
         )
+        oneShot = nil
         outlet.stateChanged()
         environment.demandChanged()
     }
@@ -220,7 +221,7 @@ internal import Interfaces
         let request = OneShot(accuracy: accuracy)
         oneShot = request
         defer {
-            oneShot = nil
+            if oneShot === request { oneShot = nil }
             environment.demandChanged()
         }
         let subject = try await client.identified()

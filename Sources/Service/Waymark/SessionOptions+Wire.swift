@@ -3,25 +3,47 @@
 internal import DBus
 internal import Interfaces
 
-extension SessionOptions {
-    /// Reads the options of `CreateSession`.
-    init(_ entries: [String: Value]) throws(DBusError) {
-        for (key, value) in entries {
-            switch (key, value) {
-            case ("desired-accuracy", .string(let word)):
-                desiredAccuracy = try DesiredAccuracy(word: word)
-            case ("distance-filter", .double(let metres)): try setDistanceFilter(metres)
-            case ("minimum-interval", .uint32(let milliseconds)):
-                minimumInterval = .milliseconds(milliseconds)
-            case ("activity-type", .string(let word)): try setActivityType(word)
-            default:
-                throw DBusError(
-                    WireError.invalidArguments,
-                    "there is no option “\(key)” of type “\(value.signature)”: allowed are"
-                        + " desired-accuracy s, distance-filter d, minimum-interval u"
-                        + " and activity-type s"
-                )
+/// The options of `CreateSession`: an `a{sv}` of which nothing unknown is read, however large.
+struct SessionOptionEntries: DBusDecodable {
+    let options: SessionOptions
+
+    static var signature: Signature { [String: Value].signature }
+
+    init(from reader: inout MessageReader) throws(DBusError) {
+        var options = SessionOptions()
+        try reader.readArray { reader throws(DBusError) in
+            try reader.readEntry { entry throws(DBusError) in
+                let key: String = try entry.next()
+                try entry.readVariant { content, type throws(DBusError) in
+                    try options.take(key, &content, type)
+                }
             }
+        }
+        self.options = options
+    }
+}
+
+extension SessionOptions {
+    /// Reads one option if it is known by its name and type.
+    fileprivate mutating func take(
+        _ key: String,
+        _ content: inout MessageReader,
+        _ type: Signature
+    ) throws(DBusError) {
+        switch (key, type.string) {
+        case ("desired-accuracy", "s"):
+            desiredAccuracy = try DesiredAccuracy(word: try content.next())
+        case ("distance-filter", "d"): try setDistanceFilter(try content.next())
+        case ("minimum-interval", "u"):
+            minimumInterval = .milliseconds(try content.next(UInt32.self))
+        case ("activity-type", "s"): try setActivityType(try content.next())
+        default:
+            throw DBusError(
+                WireError.invalidArguments,
+                "there is no option “\(key)” of type “\(type)”: allowed are"
+                    + " desired-accuracy s, distance-filter d, minimum-interval u"
+                    + " and activity-type s"
+            )
         }
     }
 

@@ -140,9 +140,8 @@ internal import Positioning
             Waymark.sessions,
             [
                 .asyncMethod("CreateSession", in: ["options"], out: ["session"]) {
-                    [self] (call, options: [String: Value]) -> ObjectPath in
-                    let options = try SessionOptions(options)
-                    return try await createSession(call, options)
+                    [self] (call, entries: SessionOptionEntries) -> ObjectPath in
+                    try await createSession(call, entries.options)
                 }
             ]
         )
