@@ -42,9 +42,15 @@ struct Argument: Sendable {
     let signature: Signature
 
     /// Names and types side by side; there must be as many of the one as of the other.
-    static func list(_ names: [String], _ types: [Signature], of member: MemberName) -> [Argument] {
-        precondition(names.count == types.count, "\(member): each argument needs one name")
-        return zip(names, types).map { Argument(name: $0, signature: $1) }
+    static func list<each Content: DBusType>(
+        _ names: [String],
+        of member: MemberName,
+        _ types: repeat (each Content).Type
+    ) -> [Argument] {
+        var signatures: [Signature] = []
+        for type in repeat each types { signatures.append(type.signature) }
+        precondition(names.count == signatures.count, "\(member): each argument needs one name")
+        return zip(names, signatures).map { Argument(name: $0, signature: $1) }
     }
 }
 
@@ -83,13 +89,10 @@ extension Interface.Member {
         out outputs: [String] = [],
         _ body: @escaping @LoopActor (Call, repeat each Input) throws -> (repeat each Output)
     ) -> Self {
-        var (inputTypes, outputTypes): ([Signature], [Signature]) = ([], [])
-        for type in repeat (each Input).self { inputTypes.append(type.signature) }
-        for type in repeat (each Output).self { outputTypes.append(type.signature) }
         let method = Method(
             name: name,
-            inputs: Argument.list(inputs, inputTypes, of: name),
-            outputs: Argument.list(outputs, outputTypes, of: name)
+            inputs: Argument.list(inputs, of: name, repeat (each Input).self),
+            outputs: Argument.list(outputs, of: name, repeat (each Output).self)
         ) { call, message, answer in
             do {
                 let arguments = try message.arguments(repeat (each Input).self)
@@ -128,13 +131,10 @@ extension Interface.Member {
         out outputs: [String] = [],
         _ body: @escaping @LoopActor (Call, repeat each Input) async throws -> (repeat each Output)
     ) -> Self {
-        var (inputTypes, outputTypes): ([Signature], [Signature]) = ([], [])
-        for type in repeat (each Input).self { inputTypes.append(type.signature) }
-        for type in repeat (each Output).self { outputTypes.append(type.signature) }
         let method = Method(
             name: name,
-            inputs: Argument.list(inputs, inputTypes, of: name),
-            outputs: Argument.list(outputs, outputTypes, of: name)
+            inputs: Argument.list(inputs, of: name, repeat (each Input).self),
+            outputs: Argument.list(outputs, of: name, repeat (each Output).self)
         ) { call, message, answer in
             do {
                 let arguments = try message.arguments(repeat (each Input).self)
@@ -175,13 +175,11 @@ public struct Signal<each Argument: DBusCodable>: Sendable {
     ///   - interface: The interface that it belongs to.
     ///   - arguments: The names of its arguments.
     public init(_ name: MemberName, of interface: InterfaceName, arguments: [String] = []) {
-        var types: [Signature] = []
-        for type in repeat (each Argument).self { types.append(type.signature) }
         self.name = name
         self.interface = interface
         description = SignalDescription(
             name: name,
-            arguments: DBus.Argument.list(arguments, types, of: name)
+            arguments: DBus.Argument.list(arguments, of: name, repeat (each Argument).self)
         )
     }
 }

@@ -79,8 +79,10 @@ enum StandardInterfaces {
             name: "Set",
             inputs: Argument.list(
                 ["interface_name", "property_name", "value"],
-                [String.signature, String.signature, Value.signature],
-                of: "Set"
+                of: "Set",
+                String.self,
+                String.self,
+                Value.self
             ),
             outputs: []
         ) { call, message, answer in
