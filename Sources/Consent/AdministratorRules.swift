@@ -40,6 +40,26 @@ public struct AdministratorRules: Hashable, Sendable {
         rules[.one(kind, id: id)] != nil
     }
 
+    /// Whether a rule names a program and does not let it know.
+    public func rulesOut(_ kind: Subject.Kind, id: String) -> Bool {
+        rules[.one(kind, id: id)].map { !$0.authorization.status.permitsLocations } ?? false
+    }
+
+    /// Adds a rule; of two about the same program the stricter one holds, for the users of both.
+    ///
+    /// - Returns: Whether there was one already.
+    @discardableResult
+    public mutating func add(_ rule: Rule, for program: Program) -> Bool {
+        guard let known = rules[program] else {
+            rules[program] = rule
+            return false
+        }
+        let users = known.users.flatMap { one in rule.users.map { one.union($0) } }
+        let stricter = known.authorization.isStricter(than: rule.authorization) ? known : rule
+        rules[program] = Rule(stricter.authorization, users: users)
+        return true
+    }
+
     /// What a program may know.
     ///
     /// Without a decision it is not determined.

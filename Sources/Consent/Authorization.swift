@@ -38,6 +38,15 @@ public struct Authorization: Hashable, Sendable {
         self.accuracy = accuracy
     }
 
+    /// Whether it lets a program know less than another one does.
+    func isStricter(than other: Authorization) -> Bool {
+        let order: [AuthorizationStatus] = [
+            .restricted, .denied, .notDetermined, .whenInUse, .always,
+        ]
+        let ranks = (order.firstIndex(of: status) ?? 0, order.firstIndex(of: other.status) ?? 0)
+        return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : accuracy == .reduced
+    }
+
     /// What holds for a program about which nobody has decided.
     public static let notDetermined = Authorization(.notDetermined)
 }

@@ -85,7 +85,6 @@ internal import Positioning
     /// Ends the sources, kindly: gpsd is told that nobody listens.
     public func stop() {
         locator.isWanted = false
-        connection.flush()
     }
 
     // MARK: Sessions
@@ -194,11 +193,6 @@ internal import Positioning
     }
 
     private func reportMissingPrograms() {
-        for id in configuration.administratorRules().missing {
-            log.warning(
-                "[program.\(id)] has no effect: no \(id).desktop of a program of root's is in "
-                    + DesktopEntry.systemFolders.joined(separator: " or ")
-            )
-        }
+        for warning in configuration.administratorRules().warnings { log.warning(warning) }
     }
 }

@@ -67,6 +67,9 @@ public struct SystemLog: Log {
             Self.send(["PRIORITY=\(severity.rawValue)", "MESSAGE=\(message)"])
         } else {
             let line = Array("waymarkd: \(message)\n".utf8)
+            // Who does not read what the daemon tells must not stop it: then it is not told.
+            var state = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+            guard poll(&state, 1, 0) == 1 else { return }
             _ = Glibc.write(STDERR_FILENO, line, line.count)
         }
     }

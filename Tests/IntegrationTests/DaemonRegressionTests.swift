@@ -144,6 +144,30 @@ import Testing
         try await tool.stop()
     }
 
+    @Test func `a bus that does not move any more cannot keep the daemon from ending`()
+        async throws
+    {
+        let rig = try await Rig()
+        rig.bus.process.signal(SIGSTOP)
+        #expect(try await rig.daemon.stop() == .status(0))
+        rig.bus.process.signal(SIGCONT)
+    }
+
+    @Test func `a pipe among the files of the configuration is a mistake, not a wait`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("w.conf", "")
+        try folder.makeFolder("w.conf.d")
+        #expect(mkfifo("\(folder.path)/w.conf.d/10.conf", 0o600) == 0)
+        let daemon = try ChildProcess(
+            try builtProgram("waymarkd"),
+            ["--bus", "unix:path=/nonexistent", "--config", file]
+        )
+        #expect(try await daemon.waitForExit() == .status(78))
+        #expect(daemon.output.contains("which is no regular file"))
+    }
+
     private func residentKilobytes(of process: Int32) throws -> Int {
         let line = try readFile("/proc/\(process)/status").split(separator: "\n")
             .first { $0.hasPrefix("VmRSS:") }

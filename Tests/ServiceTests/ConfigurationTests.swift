@@ -91,6 +91,16 @@ import Testing
         )
     }
 
+    @Test func `a folder of decisions that cannot be read is a mistake`() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("waymark.conf", "\u{FEFF}[program.*]\nauthorization = always\n")
+        #expect(try Configuration.load(path: path, isRequired: true).programs.count == 1)
+        try folder.write("waymark.conf.d", "not a folder")
+        #expect(throws: ConfigurationError.self) {
+            try Configuration.load(path: path, isRequired: true)
+        }
+    }
+
     @Test func `a missing file is a mistake only if it was asked for`() throws {
         #expect(
             try Configuration.load(path: "/nonexistent/w.conf", isRequired: false).sources == []

@@ -111,6 +111,41 @@ import Testing
     }
 
     @Test func `a desktop id cannot name a file elsewhere`() {
-        #expect(DesktopEntry.executable(of: "../../../tmp/x") == nil)
+        #expect((try? DesktopEntry.executable(of: "../../../tmp/x").get()) == nil)
+    }
+
+    @Test(arguments: [
+        ("/usr/bin/python3.11", true), ("/usr/bin/dash", true), ("/usr/bin/lua5.4", true),
+        ("/usr/bin/env", true), ("/usr/bin/pythonista", false), ("/usr/bin/gnome-maps", false),
+    ])
+    func `an interpreter stands for no program`(row: (String, Bool)) {
+        #expect(SharedTool.runsOthers(row.0) == row.1)
+    }
+
+    @Test func `a program that is ruled out stays so when its file is replaced`() {
+        let path = "/usr/bin/map"
+        var rules = AdministratorRules([.others: .init(Authorization(.always))])
+        let identity = ProgramIdentity(
+            userID: 1000,
+            facts: ProcessFacts(executable: path, isExecutableGone: true)
+        )
+        #expect(identity.subject(under: rules).kind == .unknown)
+        rules.add(.init(Authorization(.always)), for: .one(.exe, id: path))
+        #expect(identity.subject(under: rules).kind == .unknown)
+        rules.add(.init(Authorization(.denied)), for: .one(.exe, id: path))
+        let subject = identity.subject(under: rules)
+        #expect(rules.authorization(of: subject) == Authorization(.denied))
+    }
+
+    @Test func `of two rules about one program the stricter one holds`() {
+        var rules = AdministratorRules()
+        let program = AdministratorRules.Program.one(.exe, id: "/usr/bin/map")
+        let wasThereFirst = rules.add(.init(Authorization(.denied), users: [1]), for: program)
+        #expect(!wasThereFirst)
+        let wasThereThen = rules.add(.init(Authorization(.always), users: [2]), for: program)
+        #expect(wasThereThen)
+        #expect(rules.rules[program] == .init(Authorization(.denied), users: [1, 2]))
+        rules.add(.init(Authorization(.always)), for: program)
+        #expect(rules.rules[program] == .init(Authorization(.denied)))
     }
 }

@@ -57,7 +57,7 @@ public struct Configuration: Sendable {
         isRequired: Bool
     ) throws(ConfigurationError) -> Configuration {
         var files: [INIFile] = []
-        for file in [path] + dropIns(of: path) {
+        for file in [path] + (try dropIns(of: path)) {
             do {
                 files.append(try INIFile(name: file, text: try readSmallFile(file)))
             } catch let error as SystemError {
@@ -74,29 +74,38 @@ public struct Configuration: Sendable {
 
     /// The decisions, with desktop ids looked up in the system's files as they are now.
     ///
-    /// - Returns: The decisions, and the desktop ids that are not installed.
-    public func administratorRules() -> (rules: AdministratorRules, missing: [String]) {
-        var rules: [AdministratorRules.Program: AdministratorRules.Rule] = [:]
-        var missing: [String] = []
+    /// - Returns: The decisions, and sentences about those that do not hold as they are written.
+    public func administratorRules() -> (rules: AdministratorRules, warnings: [String]) {
+        var rules = AdministratorRules()
+        var warnings: [String] = []
         for section in programs {
+            let program: AdministratorRules.Program
             switch section.program {
-            case .others: rules[.others] = section.rule
+            case .others: program = .others
             case .subject(.exe, let path):
-                rules[.one(.exe, id: TrustedFile.realPath(path) ?? path)] = section.rule
-            case .subject(let kind, let id): rules[.one(kind, id: id)] = section.rule
+                program = .one(.exe, id: TrustedFile.realPath(path) ?? path)
+            case .subject(let kind, let id): program = .one(kind, id: id)
             case .desktopID(let id):
-                if let path = DesktopEntry.executable(of: id) {
-                    rules[.one(.exe, id: path)] = section.rule
-                } else {
-                    missing.append(id)
+                switch DesktopEntry.executable(of: id) {
+                case .success(let path): program = .one(.exe, id: path)
+                case .failure(let reason):
+                    warnings.append("[program.\(id)] has no effect: \(reason)")
+                    continue
                 }
             }
+            if rules.add(section.rule, for: program), case .one(_, let id) = program {
+                warnings.append("two sections are about \(id): the stricter one holds")
+            }
         }
-        return (AdministratorRules(rules), missing)
+        return (rules, warnings)
     }
 
-    private static func dropIns(of path: String) -> [String] {
-        guard let folder = opendir("\(path).d") else { return [] }
+    private static func dropIns(of path: String) throws(ConfigurationError) -> [String] {
+        guard let folder = opendir("\(path).d") else {
+            // A decision that cannot be read must not be passed over.
+            if errno == ENOENT { return [] }
+            throw ConfigurationError("\(path).d", "\(SystemError(operation: "list the folder"))")
+        }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

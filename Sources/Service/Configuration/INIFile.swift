@@ -29,6 +29,8 @@ struct INIFile {
     /// - Throws: The first line that is neither a section, a key nor a comment.
     init(name: String, text: String) throws(ConfigurationError) {
         self.name = name
+        // Some editors mark a file of UTF-8 at its beginning.
+        let text = text.hasPrefix("\u{FEFF}") ? text.dropFirst() : text[...]
         let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
         for (index, raw) in lines.enumerated() {
             let line = raw.trimmed

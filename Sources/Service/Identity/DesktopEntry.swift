@@ -12,10 +12,23 @@ enum DesktopEntry {
         systemFolders.contains { access("\($0)/\(id).desktop", R_OK) == 0 }
     }
 
+    /// Why a desktop id stands for no program.
+    struct Unresolved: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// The executable of a desktop id: the first word of its file's `Exec`, looked for where the
-    /// system's programs are, as a real path; `nil` if there is none that can be trusted.
-    static func executable(of id: String) -> String? {
-        guard !id.contains("/") else { return nil }
+    /// system's programs are, as a real path.
+    ///
+    /// - Parameter id: The desktop id.
+    /// - Returns: A path, unless there is none that can be trusted, or none that stands for this
+    ///   program alone.
+    static func executable(of id: String) -> Result<String, Unresolved> {
+        let folders = systemFolders.joined(separator: " or ")
+        let missing = Unresolved(
+            description: "no \(id).desktop of a program of root's is in \(folders)"
+        )
+        guard !id.contains("/") else { return .failure(missing) }
         for folder in systemFolders {
             guard let text = try? readSmallFile("\(folder)/\(id).desktop"),
                 let program = command(in: text)
@@ -24,10 +37,19 @@ enum DesktopEntry {
                 program.hasPrefix("/")
                 ? [program] : ["/usr/local/bin/\(program)", "/usr/bin/\(program)"]
             for candidate in candidates {
-                if let path = TrustedFile.realPath(candidate) { return path }
+                guard let path = TrustedFile.realPath(candidate) else { continue }
+                guard !SharedTool.runsOthers(path) else {
+                    return .failure(
+                        Unresolved(
+                            description: "its file starts \(path), which runs many programs:"
+                                + " name a unit:ID or flatpak:ID, or exe:\(path) for all of them"
+                        )
+                    )
+                }
+                return .success(path)
             }
         }
-        return nil
+        return .failure(missing)
     }
 
     /// The first word of `Exec` in the group `[Desktop Entry]`, without quotes.

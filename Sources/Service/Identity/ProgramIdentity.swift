@@ -31,7 +31,14 @@ struct ProgramIdentity: Hashable {
         }
         if let snap = securityLabel.flatMap(Self.snapID) { return subject(.snap, snap) }
         let group = facts.controlGroup.flatMap(ControlGroup.init)
-        let executable = facts.executable.flatMap { isTrusted($0) ? $0 : nil }
+        // A program that may not know is believed to be it without a proof: so an upgrade, which
+        // replaces its file while it runs, does not make it one of the others.
+        if let path = facts.executable, rules.rulesOut(.exe, id: path) {
+            return subject(.exe, path)
+        }
+        let executable = facts.executable.flatMap {
+            !facts.isExecutableGone && isTrusted($0) ? $0 : nil
+        }
         switch group {
         case .flatpak(let id): return subject(.flatpak, id)
         case .snap(let id): return subject(.snap, id)
