@@ -36,7 +36,13 @@ import LocationClient
 }
 
 /// Writes a text to standard output or standard error, at once.
-func writeText(_ text: String, to descriptor: CInt) {
+///
+/// - Parameters:
+///   - text: What to write.
+///   - descriptor: Where to.
+/// - Returns: Whether it was written.
+@discardableResult
+func writeText(_ text: String, to descriptor: CInt) -> Bool {
     let bytes = Array(text.utf8)
-    _ = write(descriptor, bytes, bytes.count)
+    return write(descriptor, bytes, bytes.count) == bytes.count
 }

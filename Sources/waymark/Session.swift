@@ -111,7 +111,7 @@ enum Command: String {
     }
 
     private func show(_ line: String) {
-        writeText(line + "\n", to: STDOUT_FILENO)
+        if !writeText(line + "\n", to: STDOUT_FILENO) { fail("standard output cannot be written") }
     }
 
     private func fail(_ message: String) {

@@ -14,11 +14,19 @@ enum ControlGroup: Hashable {
     /// Reads a path such as `/user.slice/…/app-gnome-org.gnome.Maps-4711.scope`.
     init?(path: String) {
         let parts = path.split(separator: "/")
-        guard let unit = parts.last(where: { $0.hasSuffix(".scope") || $0.hasSuffix(".service") })
-        else { return nil }
-        if parts.first == "system.slice", let name = unit.removingSuffix(".service") {
+        // The unit is what the service manager has made. Below it the program itself may be allowed
+        // to make groups, and name them as it likes.
+        if parts.first == "system.slice" {
+            let service = parts.first { $0.hasSuffix(".service") }
+            guard let name = service?.removingSuffix(".service") else { return nil }
             self = .service(Self.unescape(name))
-        } else if unit.hasPrefix("snap."), let name = unit.removingSuffix(".scope") {
+            return
+        }
+        let manager = parts.firstIndex { $0.hasPrefix("user@") && $0.hasSuffix(".service") }
+        guard let manager,
+            let unit = parts[(manager + 1)...].first(where: { !$0.hasSuffix(".slice") })
+        else { return nil }
+        if unit.hasPrefix("snap."), let name = unit.removingSuffix(".scope") {
             // snap.NAME.APP-UUID.scope or snap.NAME.APP.UUID.scope
             let words = name.split(separator: ".")
             guard words.count >= 3 else { return nil }

@@ -42,7 +42,9 @@ internal import Interfaces
     private var filter = SessionFilter()
     private var hasToldOutage = false
     private var oneShot: OneShot?
-    private var isClosed = false
+
+    /// Whether it has ended for good.
+    private(set) var isClosed = false
 
     init(client: Client, outlet: any SessionOutlet, environment: SessionEnvironment) {
         self.client = client
@@ -115,6 +117,11 @@ internal import Interfaces
         )
         outlet.closed()
         environment.demandChanged()
+    }
+
+    /// Throws `Cancelled` if it has ended: a call was on its way behind the one that ended it.
+    func checkOpen() throws(DBusError) {
+        if isClosed { throw DBusError(WireError.cancelled, "the session was closed") }
     }
 
     /// A source has a fix.
@@ -218,6 +225,7 @@ internal import Interfaces
                     : "another GetLocation of this connection waits: let it end first"
             )
         }
+        try checkOpen()
         let request = OneShot(accuracy: accuracy)
         oneShot = request
         defer {
