@@ -10,17 +10,38 @@ public struct Credentials: Hashable, Sendable {
     public var processID: UInt32?
     /// The label of the security module, such as a profile of AppArmor.
     public var securityLabel: String?
+}
 
-    init(_ entries: [String: Value]) throws(DBusError) {
-        guard case .uint32(let userID) = entries["UnixUserID"] else {
+/// The answer of `GetConnectionCredentials`, an `a{sv}` of which only what is known is read: newer
+/// buses add entries, one of them with a descriptor of the process.
+struct CredentialEntries: DBusDecodable {
+    let credentials: Credentials
+
+    static var signature: Signature { [String: Value].signature }
+
+    init(from reader: inout MessageReader) throws(DBusError) {
+        var (userID, processID, label): (UInt32?, UInt32?, [UInt8]?) = (nil, nil, nil)
+        try reader.readArray { reader throws(DBusError) in
+            try reader.readEntry { entry throws(DBusError) in
+                let key: String = try entry.next()
+                try entry.readVariant { content, type throws(DBusError) in
+                    switch (key, type.string) {
+                    case ("UnixUserID", "u"): userID = try content.next()
+                    case ("ProcessID", "u"): processID = try content.next()
+                    case ("LinuxSecurityLabel", "ay"): label = try content.next()
+                    default: break
+                    }
+                }
+            }
+        }
+        guard let userID else {
             throw DBusError(.failed, "the bus does not know the caller's user")
         }
-        self.userID = userID
-        if case .uint32(let processID) = entries["ProcessID"] { self.processID = processID }
-        if case .array(_, let bytes) = entries["LinuxSecurityLabel"] {
-            let text = bytes.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
-            securityLabel = String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        credentials = Credentials(
+            userID: userID,
+            processID: processID,
+            securityLabel: label.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        )
     }
 }
 
@@ -32,7 +53,7 @@ extension Connection {
     /// - Throws: `NameHasNoOwner` if it has gone.
     public func credentials(of peer: BusName) async throws -> Credentials {
         let reply = try await driver("GetConnectionCredentials", peer.string)
-        return try Credentials(try reply.results([String: Value].self))
+        return try reply.results(CredentialEntries.self).credentials
     }
 
     /// Tells when a connection goes away, or has gone already.
