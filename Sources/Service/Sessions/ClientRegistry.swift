@@ -10,6 +10,7 @@ internal import EventLoop
     private let resolver: any SubjectResolver
     private let rules: @LoopActor () -> AdministratorRules
     private var clients: [BusName: Client] = [:]
+    private var identifications: [BusName: Task<ProgramIdentity, any Error>] = [:]
 
     /// Called when a connection has gone, after its sessions were ended.
     var onDeparture: (@LoopActor (Client) -> Void)?
@@ -55,8 +56,15 @@ internal import EventLoop
         return try await identify(name).subject(under: rules())
     }
 
+    /// Finds out which program a connection is; of calls that come together the first one asks.
     private func identify(_ name: BusName) async throws -> ProgramIdentity {
-        await resolver.identity(of: try await connection.credentials(of: name))
+        if let task = identifications[name] { return try await task.value }
+        let task = LoopActor.task { [self] in
+            defer { identifications[name] = nil }
+            return await resolver.identity(of: try await connection.credentials(of: name))
+        }
+        identifications[name] = task
+        return try await task.value
     }
 
     private func depart(_ name: BusName) {
