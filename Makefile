@@ -6,7 +6,7 @@ SOURCE ?= nmea:file:data/tracks/vienna-walk.nmea?loop=yes
 
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
-test_packages = $(run_packages) dbus-bin gpsd gpsd-tools python3
+test_packages = $(run_packages) dbus-bin gpsd gpsd-clients python3 systemd
 
 debug = .build/debug
 
