@@ -118,11 +118,6 @@ public import EventLoop
         guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
     }
 
-    /// Waits until the kernel has taken all that was sent: for a program that is about to end.
-    public func flush() {
-        if let library { dbus_connection_flush(library) }
-    }
-
     /// Gives the connection its name, once.
     func setUniqueName(_ name: BusName) {
         uniqueName = name
@@ -183,13 +178,6 @@ public import EventLoop
         case .address(let address): address
         }
     }
-}
-
-/// Puts a new value in a place and returns the old one, which ends after the place is settled.
-func exchange<Value>(_ place: inout Value, with new: Value) -> Value {
-    let old = place
-    place = new
-    return old
 }
 
 extension DBusError {

@@ -20,11 +20,10 @@ public import Geo
     public var onAvailability: (@LoopActor (Availability) -> Void)?
 
     /// The last fix and when it came, kept when the sources are stopped.
-    public private(set) var latest: (fix: Fix, receivedAt: ContinuousClock.Instant)?
-
-    /// Whether the last fix holds for as long as its source runs: that of a place that never
-    /// changes, which is told once.
-    public private(set) var latestLasts = false
+    ///
+    /// It lasts for as long as its source runs if that tells only once, as a place that never
+    /// changes does.
+    public private(set) var latest: (fix: Fix, receivedAt: ContinuousClock.Instant, lasts: Bool)?
 
     /// Whether fixes are wanted: the sources run exactly while this is true.
     public var isWanted = false {
@@ -84,8 +83,7 @@ public import Geo
             recover(index)
             // Who hears that a source is back may have lost interest.
             guard isWanted, selector.accepts(fix, from: index, at: clock.now) else { return }
-            latest = (fix, clock.now)
-            latestLasts = sources[index].tellsOnce
+            latest = (fix, clock.now, sources[index].tellsOnce)
             onFix?(fix)
         case .available: recover(index)
         case .unavailable:

@@ -39,7 +39,7 @@ internal import Positioning
         self.configuration = configuration
         self.clock = clock
         self.log = log
-        let gate = Gate(rules: configuration.administratorRules().rules, clock: clock)
+        let gate = Gate(rules: AdministratorRules(), clock: clock)
         self.gate = gate
         clients = ClientRegistry(connection: connection, resolver: LocalSubjectResolver()) {
             gate.rules
@@ -49,7 +49,7 @@ internal import Positioning
         locator.onAvailability = { [weak self] in self?.availabilityChanged($0) }
         clients.onDeparture = { [weak self] _ in self?.gate.forgetOldFixes() }
         applySources()
-        reportMissingPrograms()
+        applyRules()
     }
 
     /// Exports the objects and takes the names, in this order: who sees the name can call.
@@ -75,8 +75,7 @@ internal import Positioning
         let sourcesChanged = configuration.sources != self.configuration.sources
         self.configuration = configuration
         if sourcesChanged { applySources() }
-        reportMissingPrograms()
-        gate.rules = configuration.administratorRules().rules
+        applyRules()
         for client in clients.all { client.rulesChanged() }
         authorizationsChanged()
         if sourcesChanged, let outage = currentOutage { tellOutage(outage.message) }
@@ -165,7 +164,7 @@ internal import Positioning
 
     private func cachedFix(notOlderThan limit: Duration) -> Fix? {
         guard let latest = locator.latest else { return nil }
-        let lasts = locator.latestLasts && locator.isWanted
+        let lasts = latest.lasts && locator.isWanted
         return lasts || latest.receivedAt.duration(to: clock.now) <= limit ? latest.fix : nil
     }
 
@@ -192,7 +191,9 @@ internal import Positioning
         door?.availableAccuracyMayHaveChanged()
     }
 
-    private func reportMissingPrograms() {
-        for warning in configuration.administratorRules().warnings { log.warning(warning) }
+    private func applyRules() {
+        let (rules, warnings) = configuration.administratorRules()
+        gate.rules = rules
+        for warning in warnings { log.warning(warning) }
     }
 }

@@ -14,13 +14,14 @@ internal import Geo
     private let clock: any Timekeeper
     private let reader = GpsdReportReader()
     private var receiver: (@LoopActor (SourceEvent) -> Void)?
-    private var lines = LineBuffer(limit: 65_536)
+    private var lines = LineBuffer(limit: GpsdSource.longestLine)
     private var hasDevices = true
 
     /// Counts the starts: who is told something may stop this source and start it again, and what
     /// was about to be told belongs to the past then.
     private var run = 0
 
+    private static let longestLine = 65_536
     private static let watchRequest = #"?WATCH={"enable":true,"json":true};"# + "\n"
     private static let endRequest = #"?WATCH={"enable":false};"# + "\n"
 
@@ -47,13 +48,13 @@ internal import Geo
         // Closing alone would do; saying so first lets gpsd switch the receiver off at once.
         client.send(Self.endRequest)
         client.stop()
-        lines = LineBuffer(limit: 65_536)
     }
 
     private func handle(_ event: StreamClient.Event) {
         switch event {
         case .opened:
-            lines = LineBuffer(limit: 65_536)
+            // What one connection has said does not count for the next.
+            lines = LineBuffer(limit: Self.longestLine)
             client.send(Self.watchRequest)
         case .bytes(let bytes):
             let arrival = Timestamp(microseconds: clock.microsecondsSinceEpoch)

@@ -42,7 +42,7 @@ internal import Interfaces
 /// Sends one location to many clients: it is written into a message once, and copied for each.
 @LoopActor final class LocationBroadcaster {
     let connection: Connection
-    private var last: (location: LocationDictionary, path: ObjectPath, template: MessageBox)?
+    private var last: (location: LocationDictionary, template: MessageBox)?
 
     init(_ connection: Connection) {
         self.connection = connection
@@ -54,7 +54,7 @@ internal import Interfaces
         from path: ObjectPath,
         to owner: BusName
     ) throws(DBusError) {
-        if let last, last.location == location, last.path == path {
+        if path == Waymark.path, let last, last.location == location {
             try connection.send(last.template.message.copy(to: owner))
             return
         }
@@ -62,7 +62,8 @@ internal import Interfaces
         try message.append(location)
         // libdbus locks a message when it is sent, and a locked one can still be copied.
         try connection.send(message)
-        last = (location, path, MessageBox(message))
+        // A session's path is its own: only what comes from the main object has many receivers.
+        if path == Waymark.path { last = (location, MessageBox(message)) }
     }
 
     private final class MessageBox {
