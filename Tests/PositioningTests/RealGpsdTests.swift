@@ -116,6 +116,10 @@ import Testing
     @Test func `after it was killed and is back, fixes resume`() async throws {
         let receiver = try Receiver()
         let killed = try gpsd(receiver)
+        // Started before it listens, the source would tell of that loss first.
+        try await eventually("gpsd to listen") {
+            try socketStates(fromPort: port).contains("0A")
+        }
         rig.start()
         let last = try await fix()
         killed.signalGroup(SIGKILL)
