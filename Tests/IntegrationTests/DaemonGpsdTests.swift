@@ -42,8 +42,7 @@ extension DaemonUnderTest {
 
         init() throws {
             feed = try LineServer(.tcp)
-            // A port that was free a moment ago.
-            port = try LineServer(.tcp).port
+            port = try freePort()
             folder = try TemporaryFolder()
             process = try Self.start(port, feed.port, folder)
             play()
@@ -152,11 +151,10 @@ extension DaemonUnderTest {
     }
 
     @Test func `a daemon that was there first finds it when it comes`() async throws {
-        let port = try LineServer(.tcp).port
+        let port = try freePort()
         let (daemon, program, bus) = try await rig(port)
         try await program.service.call("Start")
         _ = try await program.news.next("the outage") { $0 == .failed("location-unknown") }
-        // The port was free a moment ago, so this one is gpsd's now.
         let feed = try LineServer(.tcp)
         feed.greeting = Rig.track.sentences(0..<5)
         let folder = try TemporaryFolder()
@@ -174,7 +172,7 @@ extension DaemonUnderTest {
 
     @Test(.enabled(if: isInstalled("gpsfake"), "skipped: gpsfake is not installed"))
     func `gpsfake feeds it like a receiver`() async throws {
-        let port = try LineServer(.tcp).port
+        let port = try freePort()
         let folder = try TemporaryFolder()
         let track = try folder.write(
             "walk.nmea",

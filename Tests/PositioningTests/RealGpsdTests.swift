@@ -46,8 +46,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        // A port that was free a moment ago.
-        port = try LineServer(.tcp).port
+        port = try freePort()
         rig = SourceRig(.gpsd(.tcp(host: "127.0.0.1", port: port)))
         rig.clock.microsecondsSinceEpoch = 1_600_000_000_000_000
     }
