@@ -162,8 +162,10 @@ import Testing
         try await rig.daemon.stop()
         #expect(rig.daemon.log.contains("has closed the connection; trying again"))
         #expect(rig.daemon.log.contains("is back"))
+        // A port may have any digits.
+        let log = rig.daemon.log.replacing(":\(rig.feed.port)", with: "")
         for digits in ["48.2", "4812", "16.37", "01622", "1622."] {
-            #expect(!rig.daemon.log.contains(digits), "\(rig.daemon.log)")
+            #expect(!log.contains(digits), "\(log)")
         }
     }
 }
