@@ -40,6 +40,9 @@ private import Glibc
     private let backlog: CInt
     private let accepts: Bool
     private var listener: Descriptor?
+    /// Holds the port while nobody listens there: without it the kernel would give the port to a
+    /// server of a test that runs at the same time, and a client would find that one.
+    private var reservation: Descriptor?
     private var watch: DescriptorWatch?
     private var clients: [Int: Client] = [:]
 
@@ -93,30 +96,8 @@ private import Glibc
     ///
     /// - Throws: What the system says.
     public func listen() throws {
-        let family = place == .tcp ? AF_INET : AF_UNIX
-        let flags = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let socket = try Descriptor("make a socket") { Glibc.socket(family, flags, 0) }
-        switch place {
-        case .tcp:
-            var yes: CInt = 1
-            setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-            address.sin_port = port.bigEndian
-            try bind(socket.number, &address)
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            withUnsafeMutableBytes(of: &address) { bytes in
-                let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-                _ = getsockname(socket.number, pointer, &size)
-            }
-            port = UInt16(bigEndian: address.sin_port)
-        case .unix(let path):
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            try bind(socket.number, &address)
-        }
+        if place == .tcp, reservation == nil { reservation = try bindToPort() }
+        let socket = try place == .tcp ? bindToPort() : bindToPath()
         try retryingOnInterrupt("listen") { Glibc.listen(socket.number, backlog) }
         if accepts {
             watch = DescriptorWatch(socket.number, for: .readable) { [weak self] _ in
@@ -124,6 +105,42 @@ private import Glibc
             }
         }
         listener = consume socket
+    }
+
+    private func makeSocket(_ family: CInt) throws -> Descriptor {
+        let flags = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return try Descriptor("make a socket") { Glibc.socket(family, flags, 0) }
+    }
+
+    /// Makes a socket at the server's port, which the first one chooses.
+    ///
+    /// Several may be bound to a port, as long as each says so and only one listens.
+    private func bindToPort() throws -> Descriptor {
+        let socket = try makeSocket(AF_INET)
+        var yes: CInt = 1
+        setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        try bind(socket.number, &address)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address) { bytes in
+            let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+            _ = getsockname(socket.number, pointer, &size)
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        return socket
+    }
+
+    private func bindToPath() throws -> Descriptor {
+        guard case .unix(let path) = place else { preconditionFailure("the server has no path") }
+        let socket = try makeSocket(AF_UNIX)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        try bind(socket.number, &address)
+        return socket
     }
 
     private func bind<Address>(_ socket: CInt, _ address: inout Address) throws {
