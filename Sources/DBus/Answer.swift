@@ -20,7 +20,7 @@ internal import EventLoop
     func succeed<each Output: DBusEncodable>(_ results: repeat each Output) {
         guard let connection, call.expectsReply else { return }
         do {
-            let reply = try Message.methodReturn(to: call)
+            var reply = try Message.methodReturn(to: call)
             try reply.append(repeat each results)
             try connection.send(reply)
         } catch {

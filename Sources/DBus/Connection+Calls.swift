@@ -32,6 +32,7 @@ extension Connection {
     ///   - path: The object.
     ///   - destination: The connection that has the object.
     ///   - arguments: The method's arguments.
+    ///   - flags: What the peer and the bus may do for it.
     ///   - timeout: How long to wait; `nil` for as long as the connection lives.
     /// - Returns: The answer.
     /// - Throws: The peer's error; `NoReply` when time is up; `CancellationError` when the task
@@ -43,9 +44,16 @@ extension Connection {
         at path: ObjectPath,
         of destination: BusName,
         _ arguments: repeat each Input,
+        flags: CallFlags = [],
         timeout: Duration? = .seconds(25)
     ) async throws -> Reply {
-        let message = try Message.call(member, on: interface, at: path, of: destination)
+        var message = try Message.call(
+            member,
+            on: interface,
+            at: path,
+            of: destination,
+            flags: flags
+        )
         try message.append(repeat each arguments)
         return try await call(message, timeout: timeout)
     }
@@ -65,7 +73,7 @@ extension Connection {
         timeout: Duration? = .seconds(25)
     ) async throws -> Reply {
         try Task.checkCancellation()
-        guard let library else { throw DBusError.closed }
+        let library = try allow(message)
         let limit = timeout.map { CInt(min(max(($0 / .milliseconds(1)).rounded(.up), 1), 2e9)) }
         var pending: OpaquePointer?
         guard
@@ -94,9 +102,16 @@ extension Connection {
         on interface: InterfaceName,
         at path: ObjectPath,
         of destination: BusName,
-        _ arguments: repeat each Input
+        _ arguments: repeat each Input,
+        flags: CallFlags = []
     ) throws(DBusError) {
-        let message = try Message.call(member, on: interface, at: path, of: destination)
+        var message = try Message.call(
+            member,
+            on: interface,
+            at: path,
+            of: destination,
+            flags: flags
+        )
         dbus_message_set_no_reply(message.pointer, 1)
         try message.append(repeat each arguments)
         try send(message)

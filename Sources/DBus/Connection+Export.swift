@@ -40,7 +40,7 @@ extension Connection {
         to destination: BusName? = nil,
         _ arguments: repeat each Argument
     ) throws(DBusError) {
-        let message = try Message.signal(
+        var message = try Message.signal(
             signal.name,
             of: signal.interface,
             from: path,

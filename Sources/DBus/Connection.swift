@@ -24,6 +24,9 @@ public import EventLoop
     /// Called once when the bus has gone away, not after ``close()``.
     public var onDisconnect: (@LoopActor () -> Void)?
 
+    /// How much may be sent at a time.
+    public var limits = SendingLimits()
+
     /// Whether messages can still be sent.
     public var isOpen: Bool { library != nil }
 
@@ -112,10 +115,22 @@ public import EventLoop
     ///
     /// The C function is `dbus_connection_send`.
     ///
-    /// - Throws: `Disconnected` on a closed connection.
+    /// - Throws: `Disconnected` on a closed connection, `LimitsExceeded` beyond ``limits``,
+    ///   `NotSupported` if the bus cannot carry descriptors.
     public func send(_ message: borrowing Message) throws(DBusError) {
-        guard let library else { throw .closed }
+        let library = try allow(message)
         guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
+    }
+
+    /// Returns libdbus's connection if it may send a message.
+    func allow(_ message: borrowing Message) throws(DBusError) -> OpaquePointer {
+        guard let library else { throw .closed }
+        try limits.allow(message, queued: dbus_connection_get_outgoing_size(library))
+        guard
+            message.descriptorCount == 0
+                || dbus_connection_can_send_type(library, TypeCode.unixDescriptor) != 0
+        else { throw DBusError(.notSupported, "the bus cannot carry descriptors") }
+        return library
     }
 
     /// Gives the connection its name, once.

@@ -14,10 +14,19 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence for people, possibly empty.
     public let message: String
 
+    /// What else the error tells programs: the arguments behind the text, which few errors have.
+    public let details: [Value]
+
     /// Makes an error.
-    public init(_ name: ErrorName, _ message: String) {
+    ///
+    /// - Parameters:
+    ///   - name: Its name, by which programs know it.
+    ///   - message: A sentence for people.
+    ///   - details: What else it tells programs.
+    public init(_ name: ErrorName, _ message: String, details: [Value] = []) {
         self.name = name
         self.message = message
+        self.details = details
     }
 
     /// The name and the text in one line.
@@ -47,6 +56,10 @@ extension ErrorName {
     public static let propertyReadOnly = standard("PropertyReadOnly")
     /// The caller may not do that.
     public static let accessDenied = standard("AccessDenied")
+    /// A message, a queue or this process is at a limit.
+    public static let limitsExceeded = standard("LimitsExceeded")
+    /// The peer or the bus cannot do that at all.
+    public static let notSupported = standard("NotSupported")
     /// No answer came in time, or the peer went away before it answered.
     public static let noReply = standard("NoReply")
     /// The connection is closed.

@@ -58,7 +58,7 @@ internal import Interfaces
             try connection.send(last.template.message.copy(to: owner))
             return
         }
-        let message = try Message.signal(signal.name, of: signal.interface, from: path, to: owner)
+        var message = try Message.signal(signal.name, of: signal.interface, from: path, to: owner)
         try message.append(location)
         // libdbus locks a message when it is sent, and a locked one can still be copied.
         try connection.send(message)

@@ -13,6 +13,21 @@ public protocol DBusEncodable: DBusType {
     /// - Parameter writer: Where to; exactly one value of the type's signature is to be written.
     /// - Throws: If the value has no form on the bus, such as a text with a NUL in it.
     func encode(into writer: inout MessageWriter) throws(DBusError)
+
+    /// Writes an array of such values; types that can do so faster than one by one have their own.
+    static func encode(array: [Self], into writer: inout MessageWriter) throws(DBusError)
+}
+
+extension DBusEncodable {
+    /// Writes an array of such values, one by one.
+    public static func encode(
+        array: [Self],
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.appendArray(of: signature) { writer throws(DBusError) in
+            for element in array { try element.encode(into: &writer) }
+        }
+    }
 }
 
 /// A type whose values can be read from a message.
@@ -22,6 +37,20 @@ public protocol DBusDecodable: DBusType {
     /// - Parameter reader: Where from; exactly one value of the type's signature is to be read.
     /// - Throws: `InvalidArgs` if the next value is of another type.
     init(from reader: inout MessageReader) throws(DBusError)
+
+    /// Reads an array of such values; types that can do so faster than one by one have their own.
+    static func array(from reader: inout MessageReader) throws(DBusError) -> [Self]
+}
+
+extension DBusDecodable {
+    /// Reads an array of such values, one by one.
+    public static func array(from reader: inout MessageReader) throws(DBusError) -> [Self] {
+        var elements: [Self] = []
+        try reader.readArray { reader throws(DBusError) in
+            elements.append(try Self(from: &reader))
+        }
+        return elements
+    }
 }
 
 /// A type that can be written into messages and read from them.
@@ -44,8 +73,15 @@ extension FixedSizeBasic {
 
     /// Writes the number.
     public func encode(into writer: inout MessageWriter) throws(DBusError) {
-        var value = self
-        try writer.appendBasic(Self.typeCode, &value)
+        try writer.appendFixed(Self.typeCode, self)
+    }
+
+    /// Writes an array of such numbers in one go.
+    public static func encode(
+        array: [Self],
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.appendFixedArray(array)
     }
 
     /// Reads a number.
@@ -53,6 +89,11 @@ extension FixedSizeBasic {
         var value = Self()
         try reader.readBasic(Self.typeCode, into: &value)
         self = value
+    }
+
+    /// Reads an array of such numbers in one go.
+    public static func array(from reader: inout MessageReader) throws(DBusError) -> [Self] {
+        try reader.readFixedArray()
     }
 }
 
@@ -71,8 +112,7 @@ extension Bool: DBusKey {
 
     /// Writes the value, which takes four bytes on the bus.
     public func encode(into writer: inout MessageWriter) throws(DBusError) {
-        var value: UInt32 = self ? 1 : 0
-        try writer.appendBasic(TypeCode.boolean, &value)
+        try writer.appendFixed(TypeCode.boolean, UInt32(self ? 1 : 0))
     }
 
     /// Reads a value.

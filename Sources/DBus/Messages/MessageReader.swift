@@ -53,6 +53,22 @@ public struct MessageReader: ~Copyable {
         try readContainer(TypeCode.dictionaryEntry, body)
     }
 
+    /// Reads a structure.
+    ///
+    /// - Parameter body: Reads all members, and returns what they are together.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or `InvalidArgs` if the next value is no structure or has
+    ///   more members.
+    public mutating func readStruct<Result>(
+        _ body: (inout MessageReader) throws(DBusError) -> Result
+    ) throws(DBusError) -> Result {
+        try readContainer(TypeCode.structure) { reader throws(DBusError) in
+            let result = try body(&reader)
+            try reader.expect(TypeCode.invalid)
+            return result
+        }
+    }
+
     /// Reads a variant whose type is looked at before anything of it is read.
     ///
     /// - Parameter body: Takes the type of what it holds, and reads that or leaves it.
@@ -85,14 +101,38 @@ public struct MessageReader: ~Copyable {
         }
     }
 
-    mutating func readContainer(
+    mutating func readContainer<Result>(
         _ type: CInt,
-        _ body: (inout MessageReader) throws(DBusError) -> Void
-    ) throws(DBusError) {
+        _ body: (inout MessageReader) throws(DBusError) -> Result
+    ) throws(DBusError) -> Result {
         try expect(type)
         var inner = MessageReader(recursingInto: &iterator)
-        try body(&inner)
+        let result = try body(&inner)
         dbus_message_iter_next(&iterator)
+        return result
+    }
+
+    /// Reads an array of numbers as they are in memory, in one go.
+    mutating func readFixedArray<Element: FixedSizeBasic>() throws(DBusError) -> [Element] {
+        try expect(TypeCode.array)
+        guard dbus_message_iter_get_element_type(&iterator) == Element.typeCode else {
+            throw DBusError(
+                .invalidArguments,
+                "expected “a\(Element.signature)”, there is “\(signatureOfNext)”"
+            )
+        }
+        return try readContainer(TypeCode.array) { reader throws(DBusError) in
+            var start: UnsafeRawPointer?
+            var count: CInt = 0
+            dbus_message_iter_get_fixed_array(&reader.iterator, &start, &count)
+            guard let start, count > 0 else { return [] }
+            let size = Int(count) * MemoryLayout<Element>.size
+            return [Element](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+                UnsafeMutableRawBufferPointer(buffer).baseAddress?
+                    .copyMemory(from: start, byteCount: size)
+                initialized = Int(count)
+            }
+        }
     }
 
     mutating func readBasic(

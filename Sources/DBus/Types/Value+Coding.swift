@@ -6,14 +6,17 @@ extension Value: DBusCodable {
 
     /// Writes a variant that holds the value.
     public func encode(into writer: inout MessageWriter) throws(DBusError) {
-        // The one place by which values of dynamic types get into a message, and where all types
-        // that are named inside this one are seen. libdbus would abort the program for a bad one.
-        let signature = signature
-        guard signature.isSingle else {
-            throw DBusError(.invalidArguments, "there is no type “\(signature)” on the bus")
-        }
+        try checkSignature()
         try writer.appendVariant(of: signature) { writer throws(DBusError) in
             try appendContent(to: &writer)
+        }
+    }
+
+    /// Throws unless the value's type is one: where values of dynamic types get into a message,
+    /// all types that are named inside are seen. libdbus would abort the program for a bad one.
+    private func checkSignature() throws(DBusError) {
+        guard signature.isSingle else {
+            throw DBusError(.invalidArguments, "there is no type “\(signature)” on the bus")
         }
     }
 
@@ -27,8 +30,13 @@ extension Value: DBusCodable {
         self = content
     }
 
-    /// Writes the value as its own type, without a variant around it.
-    func appendContent(to writer: inout MessageWriter) throws(DBusError) {
+    /// Writes the value as an argument of its own type, without a variant around it.
+    func encodeBare(into writer: inout MessageWriter) throws(DBusError) {
+        try checkSignature()
+        try appendContent(to: &writer)
+    }
+
+    private func appendContent(to writer: inout MessageWriter) throws(DBusError) {
         switch self {
         case .byte(let value): try value.encode(into: &writer)
         case .bool(let value): try value.encode(into: &writer)
@@ -42,6 +50,7 @@ extension Value: DBusCodable {
         case .string(let value): try value.encode(into: &writer)
         case .objectPath(let value): try value.encode(into: &writer)
         case .signature(let value): try value.encode(into: &writer)
+        case .descriptor(let value): try value.encode(into: &writer)
         case .variant(let value): try value.encode(into: &writer)
         case .array(let type, let elements):
             try writer.appendArray(of: type) { writer throws(DBusError) in
@@ -51,7 +60,7 @@ extension Value: DBusCodable {
                 }
             }
         case .structure(let members):
-            try writer.appendContainer(TypeCode.structure, nil) { writer throws(DBusError) in
+            try writer.appendStruct { writer throws(DBusError) in
                 for member in members { try member.appendContent(to: &writer) }
             }
         case .dictionary(let keyType, let valueType, let entries):
@@ -60,8 +69,7 @@ extension Value: DBusCodable {
                 for entry in entries {
                     try entry.key.check(keyType)
                     try entry.value.check(valueType)
-                    try writer.appendContainer(TypeCode.dictionaryEntry, nil) {
-                        writer throws(DBusError) in
+                    try writer.appendEntry { writer throws(DBusError) in
                         try entry.key.appendContent(to: &writer)
                         try entry.value.appendContent(to: &writer)
                     }
@@ -85,6 +93,7 @@ extension Value: DBusCodable {
         case TypeCode.string: self = .string(try String(from: &reader))
         case TypeCode.objectPath: self = .objectPath(try ObjectPath(from: &reader))
         case TypeCode.signature: self = .signature(try Signature(from: &reader))
+        case TypeCode.unixDescriptor: self = .descriptor(try UnixDescriptor(from: &reader))
         case TypeCode.variant: self = .variant(try Value(from: &reader))
         case TypeCode.array: self = try Self.readArray(from: &reader)
         case TypeCode.structure:

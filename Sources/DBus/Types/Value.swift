@@ -26,6 +26,8 @@ public enum Value: Hashable, Sendable {
     case objectPath(ObjectPath)
     /// `g`
     case signature(Signature)
+    /// `h`
+    case descriptor(UnixDescriptor)
     /// `a`, with the signature of its elements, which an empty array has as well.
     case array(of: Signature, [Value])
     /// `()`, with at least one member.
@@ -64,6 +66,7 @@ public enum Value: Hashable, Sendable {
         case .string: String.signature
         case .objectPath: ObjectPath.signature
         case .signature: Signature.signature
+        case .descriptor: UnixDescriptor.signature
         case .array(let element, _): Signature(unchecked: "a\(element)")
         case .structure(let members):
             Signature(unchecked: "(\(members.map(\.signature.string).joined()))")

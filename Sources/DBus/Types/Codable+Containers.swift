@@ -8,20 +8,14 @@ extension Array: DBusType where Element: DBusType {
 extension Array: DBusEncodable where Element: DBusEncodable {
     /// Writes the elements in order.
     public func encode(into writer: inout MessageWriter) throws(DBusError) {
-        try writer.appendArray(of: Element.signature) { writer throws(DBusError) in
-            for element in self { try element.encode(into: &writer) }
-        }
+        try Element.encode(array: self, into: &writer)
     }
 }
 
 extension Array: DBusDecodable where Element: DBusDecodable {
     /// Reads all elements.
     public init(from reader: inout MessageReader) throws(DBusError) {
-        var elements: [Element] = []
-        try reader.readContainer(TypeCode.array) { reader throws(DBusError) in
-            while !reader.isAtEnd { elements.append(try Element(from: &reader)) }
-        }
-        self = elements
+        self = try Element.array(from: &reader)
     }
 }
 
@@ -47,12 +41,10 @@ extension Dictionary: DBusDecodable where Key: DBusKey, Value: DBusDecodable {
     /// Reads all entries; of two with the same key the later one counts.
     public init(from reader: inout MessageReader) throws(DBusError) {
         var entries: [Key: Value] = [:]
-        try reader.readContainer(TypeCode.array) { reader throws(DBusError) in
-            while !reader.isAtEnd {
-                try reader.readContainer(TypeCode.dictionaryEntry) { entry throws(DBusError) in
-                    let key = try Key(from: &entry)
-                    entries[key] = try Value(from: &entry)
-                }
+        try reader.readArray { reader throws(DBusError) in
+            try reader.readEntry { entry throws(DBusError) in
+                let key = try Key(from: &entry)
+                entries[key] = try Value(from: &entry)
             }
         }
         self = entries

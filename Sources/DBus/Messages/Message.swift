@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDBus
+private import Glibc
 
 /// One reference to a message of libdbus, given back when the value ends.
 ///
 /// It cannot be copied: who holds a `Message` owns a reference, who borrows one does not.
 public struct Message: ~Copyable {
     let pointer: OpaquePointer
+
+    /// How long the body is that was written here, in bytes.
+    private(set) var size = 0
+    /// How many descriptors were written here.
+    private(set) var descriptorCount = 0
 
     /// What a message is.
     public enum Kind: Hashable, Sendable {
@@ -51,15 +57,17 @@ extension Message {
     ///   - interface: Its interface.
     ///   - path: The object.
     ///   - destination: The connection; `nil` between two peers without a bus.
+    ///   - flags: What the peer and the bus may do for it.
     /// - Returns: A call without arguments.
     /// - Throws: If there is no memory for it.
     public static func call(
         _ member: MemberName,
         on interface: InterfaceName,
         at path: ObjectPath,
-        of destination: BusName?
+        of destination: BusName?,
+        flags: CallFlags = []
     ) throws(DBusError) -> Message {
-        try adopting(
+        let message = try adopting(
             dbus_message_new_method_call(
                 destination?.string,
                 path.string,
@@ -67,6 +75,11 @@ extension Message {
                 member.string
             )
         )
+        if flags.contains(.interactiveAuthorization) {
+            dbus_message_set_allow_interactive_authorization(message.pointer, 1)
+        }
+        if flags.contains(.noActivation) { dbus_message_set_auto_start(message.pointer, 0) }
+        return message
     }
 
     /// Makes a signal.
@@ -102,11 +115,16 @@ extension Message {
         return message
     }
 
+    /// Makes a message that is written and read, but not sent.
+    static func scratch() throws(DBusError) -> Message {
+        try adopting(dbus_message_new(DBUS_MESSAGE_TYPE_METHOD_RETURN))
+    }
+
     /// Makes the answer to a call that failed.
     ///
     /// The C function is `dbus_message_new`.
     static func error(_ error: DBusError, to call: Call) throws(DBusError) -> Message {
-        let message = try adopting(dbus_message_new(DBUS_MESSAGE_TYPE_ERROR))
+        var message = try adopting(dbus_message_new(DBUS_MESSAGE_TYPE_ERROR))
         try message.address(to: call)
         guard dbus_message_set_error_name(message.pointer, error.name.string) != 0 else {
             throw .outOfMemory
@@ -117,6 +135,7 @@ extension Message {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars)
         try message.append(String(text))
+        try message.append(contentsOf: error.details)
         return message
     }
 
@@ -124,7 +143,8 @@ extension Message {
     ///
     /// The C function is `dbus_message_copy`.
     public func copy(to destination: BusName) throws(DBusError) -> Message {
-        let message = try Self.adopting(dbus_message_copy(pointer))
+        var message = try Self.adopting(dbus_message_copy(pointer))
+        (message.size, message.descriptorCount) = (size, descriptorCount)
         try message.setDestination(destination)
         return message
     }
@@ -133,13 +153,48 @@ extension Message {
     ///
     /// - Parameter arguments: What to write.
     /// - Throws: If one has no form on the bus; the message is then of no use any more.
-    public func append<each Argument: DBusEncodable>(
+    public mutating func append<each Argument: DBusEncodable>(
         _ arguments: repeat each Argument
     ) throws(DBusError) {
-        var writer = MessageWriter(appendingTo: pointer)
+        var letters = 0
         for argument in repeat each arguments {
-            try writer.append(argument)
+            letters += type(of: argument).signature.string.utf8.count
         }
+        try write(letters: letters) { writer throws(DBusError) in
+            for argument in repeat each arguments { try argument.encode(into: &writer) }
+        }
+    }
+
+    /// Writes values of dynamic types, each as its own type, not as a variant.
+    ///
+    /// - Parameter values: What to write.
+    /// - Throws: If one has no form on the bus; the message is then of no use any more.
+    public mutating func append(contentsOf values: [Value]) throws(DBusError) {
+        let letters = values.reduce(0) { $0 + $1.signature.string.utf8.count }
+        try write(letters: letters) { writer throws(DBusError) in
+            for value in values { try value.encodeBare(into: &writer) }
+        }
+    }
+
+    /// Writes arguments whose types have so many letters.
+    private mutating func write(
+        letters: Int,
+        _ body: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        // libdbus takes a change of a message that it sends for a mistake of the program.
+        guard dbus_message_get_serial(pointer) == 0 else {
+            throw DBusError(.failed, "the message has been sent and cannot be changed")
+        }
+        guard Int(strlen(dbus_message_get_signature(pointer))) + letters <= 255 else {
+            throw DBusError(.limitsExceeded, "the types of a message take more than 255 letters")
+        }
+        var writer = MessageWriter(
+            appendingTo: pointer,
+            size: size,
+            descriptorCount: descriptorCount
+        )
+        try body(&writer)
+        (size, descriptorCount) = (writer.size, writer.descriptorCount)
     }
 
     private static func adopting(_ pointer: OpaquePointer?) throws(DBusError) -> Message {
@@ -237,12 +292,26 @@ extension Message {
         try body(&reader)
     }
 
+    /// Reads all arguments, whatever their types.
+    ///
+    /// - Returns: The arguments.
+    /// - Throws: If this process cannot open the descriptors among them.
+    public func values() throws(DBusError) -> [Value] {
+        var reader = MessageReader(readingFrom: pointer)
+        var values: [Value] = []
+        while !reader.isAtEnd { values.append(try Value(contentFrom: &reader)) }
+        return values
+    }
+
     /// The error that the message is, `nil` if it is none.
     var error: DBusError? {
         guard let errorName else { return nil }
-        var reader = MessageReader(readingFrom: pointer)
-        let text = reader.nextType == TypeCode.string ? try? reader.next(String.self) : nil
-        return DBusError(errorName, text ?? "")
+        var values = (try? values()) ?? []
+        guard let text = values.first?.string else {
+            return DBusError(errorName, "", details: values)
+        }
+        values.removeFirst()
+        return DBusError(errorName, text, details: values)
     }
 
     private func name<Name: DBusName>(_ text: UnsafePointer<CChar>?) -> Name? {
