@@ -12,8 +12,10 @@ extension Value: DBusCodable {
         }
     }
 
-    /// Throws unless the value's type is one: where values of dynamic types get into a message,
-    /// all types that are named inside are seen. libdbus would abort the program for a bad one.
+    /// Throws unless the value's type is one.
+    ///
+    /// Where values of dynamic types get into a message, all types that are named inside are seen.
+    /// libdbus would abort the program for a bad one.
     private func checkSignature() throws(DBusError) {
         guard signature.isSingle else {
             throw DBusError(.invalidArguments, "there is no type “\(signature)” on the bus")
