@@ -85,7 +85,7 @@ public import Interfaces
                 sender: "org.freedesktop.DBus",
                 interface: "org.freedesktop.DBus",
                 member: "NameOwnerChanged",
-                argument0: Waymark.busName.string
+                arguments: [0: Waymark.busName.string]
             )
         ) { [weak self] message in
             if let (_, _, owner) = try? message.arguments(String.self, String.self, String.self) {

@@ -5,8 +5,8 @@ public import EventLoop
 
 /// A private connection to a message bus, driven by the event loop.
 ///
-/// Messages of one sender begin to be handled in the order in which they arrive. The connection
-/// lives until ``close()`` or until the bus goes away, which ``onDisconnect`` tells.
+/// Messages of one sender begin to be handled in the order in which they arrive. What becomes of
+/// the connection when the bus goes away is the user's choice: see ``LossPolicy``.
 @LoopActor public final class Connection {
     /// Which bus to connect to.
     public enum Bus: Hashable, Sendable {
@@ -18,39 +18,76 @@ public import EventLoop
         case address(String)
     }
 
-    /// The name that the bus has given to this connection.
-    public private(set) var uniqueName: BusName
+    /// What becomes of a connection when the bus goes away.
+    public enum LossPolicy: Hashable, Sendable {
+        /// It ends, like one that is closed.
+        case end
+        /// It connects again when the bus is back, under another unique name.
+        ///
+        /// What waits for an answer fails with `Disconnected`. Objects stay exported,
+        /// subscriptions, watches and well-known names are restored before
+        /// ``Connection/onReconnect`` is called.
+        case reconnect
+    }
 
-    /// Called once when the bus has gone away, not after ``close()``.
+    /// The name that the bus has given to this connection.
+    public private(set) var uniqueName = BusName(unchecked: "")
+
+    /// Called when the bus has gone away, not after ``close()``: once, or each time for a
+    /// connection that reconnects.
     public var onDisconnect: (@LoopActor () -> Void)?
+
+    /// Called when a connection that was lost is there again, with all that it had.
+    public var onReconnect: (@LoopActor () -> Void)?
 
     /// How much may be sent at a time.
     public var limits = SendingLimits()
 
-    /// Whether messages can still be sent.
+    /// Whether messages can be sent now.
     public var isOpen: Bool { library != nil }
+
+    /// Whether it will never be open again.
+    public private(set) var isEnded = false
 
     let objects = ObjectTree()
     let signals = SignalRouter()
+    let matches = MatchRules()
     let handlers = HandlerOrder()
     let peers = PeerWatches()
+    let owners = NameOwners()
+    let names = OwnedNames()
 
     /// libdbus's connection, owned: closed and given back by ``close()``.
     private(set) var library: OpaquePointer?
     /// Calls of this side that wait for their answers.
     var waiting: Set<PendingCall> = []
+    /// Who waits until all is written.
+    var flushes: [CheckedContinuation<Void, any Error>] = []
+    private let address: String
+    private let policy: LossPolicy
+    private let timekeeper: any Timekeeper
+    private var reconnection: Task<Void, any Error>?
     private var bridge: LoopBridge?
     private var isFiltered = false
     private var isDispatchScheduled = false
+    private var pauseCount = 0
 
     /// Connects to a bus and registers there.
     ///
-    /// - Parameter bus: Which bus.
+    /// - Parameters:
+    ///   - bus: Which bus.
+    ///   - policy: What becomes of the connection when the bus goes away.
+    ///   - timekeeper: What measures the pauses between attempts to connect again.
     /// - Returns: A connection that has its unique name.
     /// - Throws: What the bus or the system answers.
-    public static func open(_ bus: Bus) async throws -> Connection {
-        let connection = try Connection(address: address(of: bus))
+    public static func open(
+        _ bus: Bus,
+        whenLost policy: LossPolicy = .end,
+        timekeeper: any Timekeeper = SystemTimekeeper.shared
+    ) async throws -> Connection {
+        let connection = Connection(address: address(of: bus), policy, timekeeper)
         do {
+            try connection.attach()
             try await connection.hello()
         } catch {
             connection.close()
@@ -59,22 +96,10 @@ public import EventLoop
         return connection
     }
 
-    private init(address: String) throws(DBusError) {
-        let pointer = try withLibraryError { error in
-            dbus_connection_open_private(address, error)
-        }
-        guard let pointer else { throw .outOfMemory }
-        library = pointer
-        uniqueName = BusName(unchecked: "")
-        dbus_connection_set_exit_on_disconnect(pointer, 0)
-        let bridge = LoopBridge(pointer) { [weak self] in self?.scheduleDispatch() }
-        self.bridge = bridge
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        guard dbus_connection_add_filter(pointer, handleMessage, context, nil) != 0 else {
-            throw .outOfMemory
-        }
-        isFiltered = true
-        scheduleDispatch()
+    private init(address: String, _ policy: LossPolicy, _ timekeeper: any Timekeeper) {
+        self.address = address
+        self.policy = policy
+        self.timekeeper = timekeeper
     }
 
     isolated deinit {
@@ -84,16 +109,57 @@ public import EventLoop
     /// Ends the connection.
     ///
     /// Its names, objects and matches are gone, calls that wait are answered with `Disconnected`.
-    /// Without effect on a closed connection.
+    /// Without effect on a connection that has ended.
     public func close() {
-        guard let library else { return }
-        dbus_connection_close(library)
-        tearDown()
-        // Let go of last, when nothing is half done: what it holds may end, and close this again.
+        guard !isEnded else { return }
+        if let library { dbus_connection_close(library) }
+        end()
+        // Let go of last, when nothing is half done: what they hold may end, and close this again.
         _ = onDisconnect.take()
+        _ = onReconnect.take()
     }
 
-    private func tearDown() {
+    private func end() {
+        isEnded = true
+        reconnection.take()?.cancel()
+        detach()
+        objects.removeAll()
+        signals.removeAll()
+        matches.removeAll()
+        owners.removeAll()
+        names.removeAll()
+    }
+
+    /// Gives the connection its name.
+    func setUniqueName(_ name: BusName) {
+        uniqueName = name
+        if let library { dbus_bus_set_unique_name(library, name.string) }
+    }
+
+    // MARK: libdbus's connection
+
+    private func attach() throws(DBusError) {
+        let pointer = try withLibraryError { error in
+            dbus_connection_open_private(address, error)
+        }
+        guard let pointer else { throw .outOfMemory }
+        library = pointer
+        dbus_connection_set_exit_on_disconnect(pointer, 0)
+        bridge = LoopBridge(
+            pointer,
+            wantsDispatch: { [weak self] in self?.scheduleDispatch() },
+            hasWritten: { [weak self] in self?.scheduleFlushed() }
+        )
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        guard dbus_connection_add_filter(pointer, handleMessage, context, nil) != 0 else {
+            throw .outOfMemory
+        }
+        isFiltered = true
+        limitReading()
+        scheduleDispatch()
+    }
+
+    private func detach() {
         guard let library else { return }
         self.library = nil
         if isFiltered {
@@ -102,46 +168,88 @@ public import EventLoop
                 handleMessage,
                 Unmanaged.passUnretained(self).toOpaque()
             )
+            isFiltered = false
         }
         bridge?.detach()
         bridge = nil
-        objects.removeAll()
-        signals.removeAll()
         for call in waiting { call.end(DBusError.closed) }
+        for flush in exchange(&flushes, with: []) { flush.resume(throwing: DBusError.closed) }
         dbus_connection_unref(library)
     }
 
-    /// Sends a message, without waiting for it to leave.
-    ///
-    /// The C function is `dbus_connection_send`.
-    ///
-    /// - Throws: `Disconnected` on a closed connection, `LimitsExceeded` beyond ``limits``,
-    ///   `NotSupported` if the bus cannot carry descriptors.
-    public func send(_ message: borrowing Message) throws(DBusError) {
-        let library = try allow(message)
-        guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
+    // MARK: Loss
+
+    /// The last message of libdbus's connection has arrived.
+    private func lost() {
+        switch policy {
+        case .end:
+            let onDisconnect = onDisconnect.take()
+            end()
+            onDisconnect?()
+            _ = onReconnect.take()
+        case .reconnect:
+            detach()
+            peers.lost()
+            owners.lost()
+            names.lost()
+            onDisconnect?()
+            if !isEnded, reconnection == nil { reconnect() }
+        }
     }
 
-    /// Returns libdbus's connection if it may send a message.
-    func allow(_ message: borrowing Message) throws(DBusError) -> OpaquePointer {
-        guard let library else { throw .closed }
-        try limits.allow(message, queued: dbus_connection_get_outgoing_size(library))
-        guard
-            message.descriptorCount == 0
-                || dbus_connection_can_send_type(library, TypeCode.unixDescriptor) != 0
-        else { throw DBusError(.notSupported, "the bus cannot carry descriptors") }
-        return library
+    /// Tries to connect until it succeeds: soon at first, as a bus that is restarted is back at
+    /// once, and then every few seconds.
+    private func reconnect() {
+        reconnection = LoopActor.task { [weak self, timekeeper] in
+            var pause = Duration.milliseconds(50)
+            while true {
+                try await timekeeper.sleep(for: pause)
+                guard let self else { return }
+                if await self.tryToReconnect() { break }
+                pause = min(pause * 2, .seconds(5))
+            }
+            self?.reconnection = nil
+            self?.onReconnect?()
+        }
     }
 
-    /// Gives the connection its name, once.
-    func setUniqueName(_ name: BusName) {
-        uniqueName = name
-        if let library { dbus_bus_set_unique_name(library, name.string) }
+    private func tryToReconnect() async -> Bool {
+        do {
+            try attach()
+            try await hello()
+            try matches.restore(on: self)
+            try owners.restore(on: self)
+            try await names.restore(on: self)
+            return isOpen
+        } catch {
+            detach()
+            return false
+        }
     }
 
     // MARK: Dispatch
 
-    private func scheduleDispatch() {
+    /// Stops handing over messages until as many ``resume()`` have come, so that the bus keeps
+    /// what this side cannot take; answers to calls that wait are the exception.
+    func pause() {
+        pauseCount += 1
+        if pauseCount == 1 { limitReading() }
+    }
+
+    func resume() {
+        pauseCount -= 1
+        guard pauseCount == 0 else { return }
+        limitReading()
+        scheduleDispatch()
+    }
+
+    /// Makes libdbus stop reading before it has read much that nobody takes.
+    private func limitReading() {
+        guard let library else { return }
+        dbus_connection_set_max_received_size(library, pauseCount > 0 ? 1 << 18 : 63 << 20)
+    }
+
+    func scheduleDispatch() {
         guard !isDispatchScheduled else { return }
         isDispatchScheduled = true
         EventLoop.shared.perform { [self] in dispatch() }
@@ -152,7 +260,7 @@ public import EventLoop
     private func dispatch() {
         isDispatchScheduled = false
         for _ in 0..<64 {
-            guard let library else { return }
+            guard let library, pauseCount == 0 || !waiting.isEmpty else { return }
             guard dbus_connection_dispatch(library) == DBUS_DISPATCH_DATA_REMAINS else { return }
         }
         scheduleDispatch()
@@ -168,19 +276,13 @@ public import EventLoop
             {
                 lost()
             } else {
+                names.route(message)
                 signals.route(message)
             }
         case .methodReturn, .error, .unknown:
             // A late answer to a call that nobody waits for any more.
             break
         }
-    }
-
-    /// The last message of a connection has arrived.
-    private func lost() {
-        let onDisconnect = onDisconnect.take()
-        tearDown()
-        onDisconnect?()
     }
 
     private nonisolated static func address(of bus: Bus) -> String {

@@ -11,14 +11,25 @@ internal import EventLoop
 @LoopActor final class LoopBridge {
     private let library: OpaquePointer
     private let wantsDispatch: @LoopActor () -> Void
+    private let hasWritten: @LoopActor () -> Void
     private var watches: [OpaquePointer] = []
     private var registrations: [CInt: DescriptorWatch] = [:]
     private var timers: [OpaquePointer: Timer] = [:]
 
     /// Takes over a connection's watches, timeouts and dispatch status.
-    init(_ library: OpaquePointer, wantsDispatch: @escaping @LoopActor () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - library: libdbus's connection.
+    ///   - wantsDispatch: Called when there are messages to be handed over.
+    ///   - hasWritten: Called inside libdbus when nothing more waits to be written.
+    init(
+        _ library: OpaquePointer,
+        wantsDispatch: @escaping @LoopActor () -> Void,
+        hasWritten: @escaping @LoopActor () -> Void
+    ) {
         self.library = library
         self.wantsDispatch = wantsDispatch
+        self.hasWritten = hasWritten
         let context = Unmanaged.passUnretained(self).toOpaque()
         dbus_connection_set_watch_functions(
             library,
@@ -79,7 +90,9 @@ internal import EventLoop
         }
         let interest = own.reduce(into: Readiness()) { $0.formUnion(interestOf($1)) }
         if let registration = registrations[descriptor] {
+            let wasWriting = registration.interest.contains(.writable)
             registration.interest = interest
+            if wasWriting, !interest.contains(.writable) { hasWritten() }
         } else {
             registrations[descriptor] = DescriptorWatch(descriptor, for: interest) {
                 [weak self] readiness in

@@ -15,60 +15,7 @@ enum BusDriver {
     )
 }
 
-/// What became of a request for a name.
-public enum NameRequest: UInt32, Hashable, Sendable {
-    /// The connection owns the name now.
-    case owner = 1
-    /// Another connection owns it; this one follows when it lets go.
-    case queued = 2
-    /// Another connection owns it.
-    case exists = 3
-    /// The connection owned it before.
-    case alreadyOwner = 4
-}
-
-/// How a name is requested (`RequestName` of the specification).
-public struct NameFlags: OptionSet, Hashable, Sendable {
-    /// The specification's bits.
-    public let rawValue: UInt32
-
-    /// Makes a set from the specification's bits.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    /// Another connection may take the name over.
-    public static let allowReplacement = NameFlags(rawValue: 1)
-    /// Take the name over from an owner that allows it.
-    public static let replaceExisting = NameFlags(rawValue: 2)
-    /// Do not wait in the queue for the name.
-    public static let doNotQueue = NameFlags(rawValue: 4)
-}
-
 extension Connection {
-    /// Asks the bus for a well-known name.
-    ///
-    /// Export objects first: callers come at once.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - flags: What to do if it has an owner.
-    /// - Returns: What became of it.
-    /// - Throws: What the bus refuses with, such as `AccessDenied` by its policy.
-    public func requestName(
-        _ name: BusName,
-        flags: NameFlags = .doNotQueue
-    ) async throws -> NameRequest {
-        let reply = try await driver("RequestName", name.string, flags.rawValue)
-        guard let result = NameRequest(rawValue: try reply.results(UInt32.self)) else {
-            throw DBusError(.failed, "the bus gave an unknown answer to RequestName")
-        }
-        return result
-    }
-
-    /// Gives a name back.
-    public func releaseName(_ name: BusName) async throws {
-        _ = try await driver("ReleaseName", name.string)
-    }
-
     /// The connection that owns a name, `nil` if none does.
     ///
     /// Nothing is started.
@@ -103,5 +50,21 @@ extension Connection {
             of: BusDriver.name,
             repeat each arguments
         )
+    }
+
+    /// Calls the bus and hands its answer to a closure, in the order of other arrivals.
+    func startDriverCall<each Input: DBusEncodable>(
+        _ member: MemberName,
+        _ arguments: repeat each Input,
+        then handler: @escaping @LoopActor (PendingCall.Outcome) -> Void
+    ) throws(DBusError) {
+        var message = try Message.call(
+            member,
+            on: BusDriver.interface,
+            at: BusDriver.path,
+            of: BusDriver.name
+        )
+        try message.append(repeat each arguments)
+        try start(message, timeout: nil, handler)
     }
 }

@@ -114,12 +114,17 @@ extension Connection {
             sender: BusDriver.name,
             interface: BusDriver.interface,
             member: BusDriver.nameOwnerChanged.name,
-            argument2: ""
+            arguments: [2: ""]
         )
         return try connection.subscribe(to: match) { [weak self] message in
             let change = try? message.arguments(String.self, String.self, String.self)
             if let change { self?.ended(BusName(unchecked: change.0)) }
         }
+    }
+
+    /// The bus has gone, and with it all that were connected.
+    func lost() {
+        for peer in Array(watches.keys) { ended(peer) }
     }
 
     private func ended(_ peer: BusName) {

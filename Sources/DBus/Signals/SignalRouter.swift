@@ -2,116 +2,84 @@
 
 internal import EventLoop
 
-/// Which signals a subscription wants; what is `nil` does not matter.
-public struct SignalMatch: Hashable, Sendable {
-    /// The connection that sends it; a well-known name is matched by the bus alone.
-    public var sender: BusName?
-    /// The object that it comes from.
-    public var path: ObjectPath?
-    /// Its interface.
-    public var interface: InterfaceName?
-    /// Its name.
-    public var member: MemberName?
-    /// Its first argument, a text.
-    public var argument0: String?
-    /// Its third argument, a text.
-    public var argument2: String?
-
-    /// Makes a match.
-    public init(
-        sender: BusName? = nil,
-        path: ObjectPath? = nil,
-        interface: InterfaceName? = nil,
-        member: MemberName? = nil,
-        argument0: String? = nil,
-        argument2: String? = nil
-    ) {
-        self.sender = sender
-        self.path = path
-        self.interface = interface
-        self.member = member
-        self.argument0 = argument0
-        self.argument2 = argument2
-    }
-
-    /// The match rule for the bus, as the specification writes it.
-    var rule: String {
-        var rule = "type='signal'"
-        func add(_ key: String, _ value: String?) {
-            guard let value else { return }
-            // Inside quotes only the apostrophe is special: it ends them.
-            let quoted = value.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''")
-            rule += ",\(key)='\(quoted)'"
-        }
-        add("sender", sender?.string)
-        add("path", path?.string)
-        add("interface", interface?.string)
-        add("member", member?.string)
-        add("arg0", argument0)
-        add("arg2", argument2)
-        return rule
-    }
-
-    fileprivate func accepts(_ message: borrowing Message) -> Bool {
-        if let member, message.member != member { return false }
-        if let interface, message.interface != interface { return false }
-        if let path, message.path != path { return false }
-        if let sender, sender.isUnique || sender == BusDriver.name, message.sender != sender {
-            return false
-        }
-        if let argument0, message.text(at: 0) != argument0 { return false }
-        if let argument2, message.text(at: 2) != argument2 { return false }
-        return true
-    }
-}
-
-/// The handlers that wait for signals.
+/// Brings signals to the handlers that want them.
 @LoopActor final class SignalRouter {
-    typealias Handler = @LoopActor (borrowing Message) -> Void
-
-    private struct Route {
+    /// A handler and what it wants.
+    @LoopActor final class Route {
         let match: SignalMatch
-        let handler: Handler
+        /// The place among all routes: who subscribed first is told first.
+        fileprivate let order: UInt64
+        /// Tells who owns the sender's well-known name; `nil` for a sender that never changes.
+        fileprivate let owner: NameWatch?
+        fileprivate var handler: (@LoopActor (borrowing Message) -> Void)?
+
+        fileprivate init(
+            _ match: SignalMatch,
+            order: UInt64,
+            owner: NameWatch?,
+            _ handler: @escaping @LoopActor (borrowing Message) -> Void
+        ) {
+            self.match = match
+            self.order = order
+            self.owner = owner
+            self.handler = handler
+        }
+
+        fileprivate func isSender(_ sender: BusName?) -> Bool {
+            guard let wanted = match.sender else { return true }
+            return sender == (owner.map(\.owner) ?? wanted)
+        }
     }
 
-    private var routes: [UInt64: Route] = [:]
-    private var lastKey: UInt64 = 0
+    /// The routes by the names of their signals; most have one.
+    private var routes: [MemberName?: [Route]] = [:]
+    private var lastOrder: UInt64 = 0
 
     nonisolated init() {}
 
-    func add(_ match: SignalMatch, _ handler: @escaping Handler) -> UInt64 {
-        lastKey += 1
-        routes[lastKey] = Route(match: match, handler: handler)
-        return lastKey
+    /// Adds a route.
+    ///
+    /// - Parameters:
+    ///   - match: What it wants.
+    ///   - owner: Tells who owns the well-known name in the match.
+    ///   - handler: Borrows each such signal.
+    /// - Returns: The route, for its removal.
+    func add(
+        _ match: SignalMatch,
+        owner: NameWatch?,
+        _ handler: @escaping @LoopActor (borrowing Message) -> Void
+    ) -> Route {
+        lastOrder += 1
+        let route = Route(match, order: lastOrder, owner: owner, handler)
+        routes[match.member, default: []].append(route)
+        return route
     }
 
-    /// - Returns: Whether it was there.
-    func remove(_ key: UInt64) -> Bool {
-        routes.removeValue(forKey: key) != nil
+    /// Removes a route; its handler is not called again.
+    func remove(_ route: Route) {
+        let member = route.match.member
+        routes[member]?.removeAll { $0 === route }
+        if routes[member]?.isEmpty == true { routes[member] = nil }
+        // Let go of last: the end of what it holds may well cancel other subscriptions.
+        _ = route.handler.take()
     }
 
     func removeAll() {
-        // Taken out first and let go of afterwards: the end of what a handler holds may well
-        // cancel other subscriptions, which must not happen while the table is being changed.
-        _ = exchange(&routes, with: [:])
+        let all = exchange(&routes, with: [:])
+        for route in all.values.joined() { _ = route.handler.take() }
     }
 
     func route(_ message: borrowing Message) {
+        guard let member = message.member else { return }
+        var candidates = routes[member] ?? []
+        if let others = routes[nil] {
+            candidates = (candidates + others).sorted { $0.order < $1.order }
+        }
+        guard !candidates.isEmpty else { return }
+        let sender = message.sender
         // A handler may subscribe and unsubscribe; what it removes must not be called any more.
-        for key in routes.keys.sorted() {
-            if let route = routes[key], route.match.accepts(message) { route.handler(message) }
+        for route in candidates where route.isSender(sender) {
+            if let handler = route.handler, route.match.accepts(message) { handler(message) }
         }
-    }
-}
-
-extension Message {
-    /// An argument if it is a text.
-    func text(at index: Int) -> String? {
-        var text: String?
-        readArgument(index) { reader in
-            if reader.nextType == TypeCode.string { text = try? reader.next(String.self) }
-        }
-        return text
     }
 }

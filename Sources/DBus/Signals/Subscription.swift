@@ -5,12 +5,12 @@ public import EventLoop
 /// A standing wish for signals, until it is cancelled or let go of.
 @LoopActor public final class Subscription {
     private weak var connection: Connection?
-    private let key: UInt64
+    private var route: SignalRouter.Route?
     private let rule: String
 
-    fileprivate init(_ connection: Connection, key: UInt64, rule: String) {
+    init(_ connection: Connection, _ route: SignalRouter.Route, rule: String) {
         self.connection = connection
-        self.key = key
+        self.route = route
         self.rule = rule
     }
 
@@ -20,14 +20,34 @@ public import EventLoop
 
     /// Ends it: the handler is not called again, and the bus sends no more such signals for it.
     public func cancel() {
-        guard let connection, connection.signals.remove(key), connection.isOpen else { return }
-        try? connection.callWithoutReply(
-            "RemoveMatch",
-            on: BusDriver.interface,
-            at: BusDriver.path,
-            of: BusDriver.name,
-            rule
-        )
+        guard let connection, let route = route.take() else { return }
+        connection.matches.remove(rule, on: connection)
+        connection.signals.remove(route)
+    }
+
+    /// Waits until the bus has taken note of the wish.
+    ///
+    /// There is no need to: calls that are sent after subscribing reach their peers after the bus
+    /// has. It is how to learn that the bus refuses, since a connection can have only so many.
+    ///
+    /// - Throws: What the bus refuses with, such as `LimitsExceeded`.
+    public func established() async throws {
+        guard let connection, route != nil else { throw DBusError.closed }
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
+            connection.matches.whenAnswered(rule) { error in
+                if let error {
+                    continuation.resume(throwing: error)
+                } else {
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Calls a closure once if the bus refuses, or the connection ends before it has answered.
+    func onRefusal(_ handler: @escaping @LoopActor (DBusError) -> Void) {
+        connection?.matches.whenAnswered(rule) { if let error = $0 { handler(error) } }
     }
 }
 
@@ -43,16 +63,15 @@ extension Connection {
         to match: SignalMatch,
         _ handler: @escaping @LoopActor (borrowing Message) -> Void
     ) throws(DBusError) -> Subscription {
-        let key = signals.add(match, handler)
-        let subscription = Subscription(self, key: key, rule: match.rule)
-        try callWithoutReply(
-            "AddMatch",
-            on: BusDriver.interface,
-            at: BusDriver.path,
-            of: BusDriver.name,
-            match.rule
-        )
-        return subscription
+        guard !isEnded else { throw .closed }
+        // Anybody can send a signal to this connection alone, past the bus's match rules: that it
+        // comes from the owner of the name has to be seen to here.
+        let sender = match.sender
+        let isFixed = sender == nil || sender?.isUnique == true || sender == BusDriver.name
+        let owner = isFixed ? nil : try sender.map { name throws(DBusError) in try watch(name) }
+        let rule = match.rule
+        try matches.add(rule, on: self)
+        return Subscription(self, signals.add(match, owner: owner, handler), rule: rule)
     }
 
     /// Asks for one signal of an object, with its arguments in their types.
@@ -62,7 +81,7 @@ extension Connection {
     /// - Parameters:
     ///   - signal: Which signal.
     ///   - path: The object.
-    ///   - sender: The connection that has the object; best its unique name.
+    ///   - sender: The connection that has the object, by its unique or a well-known name.
     ///   - handler: Called for each signal.
     /// - Returns: What to hold for as long as they are wanted.
     /// - Throws: `Disconnected` on a closed connection.

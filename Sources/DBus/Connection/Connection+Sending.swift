@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CDBus
+internal import EventLoop
+
+extension Connection {
+    /// Sends a message, without waiting for it to leave.
+    ///
+    /// The C function is `dbus_connection_send`.
+    ///
+    /// - Throws: `Disconnected` on a closed connection, `LimitsExceeded` beyond ``limits``,
+    ///   `NotSupported` if the bus cannot carry descriptors.
+    public func send(_ message: borrowing Message) throws(DBusError) {
+        let library = try allow(message)
+        guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
+    }
+
+    /// Returns libdbus's connection if it may send a message.
+    func allow(_ message: borrowing Message) throws(DBusError) -> OpaquePointer {
+        guard let library else { throw .closed }
+        try limits.allow(message, queued: dbus_connection_get_outgoing_size(library))
+        guard
+            message.descriptorCount == 0
+                || dbus_connection_can_send_type(library, TypeCode.unixDescriptor) != 0
+        else { throw DBusError(.notSupported, "the bus cannot carry descriptors") }
+        return library
+    }
+
+    /// How many bytes wait because the bus does not read them.
+    ///
+    /// The C function is `dbus_connection_get_outgoing_size`.
+    public var queuedSize: Int { library.map(dbus_connection_get_outgoing_size) ?? 0 }
+
+    /// Waits until all that was sent has been written to the bus, without blocking the loop.
+    ///
+    /// - Throws: `Disconnected` if the connection ends before.
+    public func flush() async throws {
+        guard isOpen else { throw DBusError.closed }
+        guard queuedSize > 0 else { return }
+        try await withCheckedThrowingContinuation { continuation in
+            flushes.append(continuation)
+            scheduleFlushed()
+        }
+    }
+
+    /// Looks at the loop's next turn, outside of libdbus, whether all is written.
+    func scheduleFlushed() {
+        guard !flushes.isEmpty else { return }
+        EventLoop.shared.perform { [self] in
+            guard queuedSize == 0 else { return }
+            for flush in exchange(&flushes, with: []) { flush.resume() }
+        }
+    }
+}
