@@ -269,7 +269,7 @@ public import EventLoop
     fileprivate func receive(_ message: borrowing Message) {
         switch message.kind {
         case .methodCall:
-            if let call = Call(message) { handle(call, message) }
+            if let call = Call(message, over: self) { handle(call, message) }
         case .signal:
             if message.sender == nil, message.interface == "org.freedesktop.DBus.Local",
                 message.member == "Disconnected"

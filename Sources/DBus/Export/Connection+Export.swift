@@ -12,68 +12,63 @@ extension Connection {
     ///   - interfaces: What the object can do.
     ///   - path: Where it is; there must be no other.
     ///   - owner: The only connection that can see it; `nil` if all can.
+    /// - Returns: The object, for its signals and the changes of its properties.
+    @discardableResult
     public func export(
         _ interfaces: [Interface],
         at path: ObjectPath,
         visibleTo owner: BusName? = nil
+    ) -> ExportedObject {
+        let object = ExportedObject(interfaces, at: path, visibleTo: owner, on: self)
+        objects.insert(object)
+        ObjectManager.tellAdded(object, on: self)
+        return object
+    }
+
+    /// Exports an object that tells of all objects below it
+    /// (`org.freedesktop.DBus.ObjectManager`): which there are, and which come and go.
+    ///
+    /// What only one connection can see is told to that one.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is; there must be no other.
+    ///   - interfaces: What else the object can do.
+    /// - Returns: The object.
+    @discardableResult
+    public func exportManager(
+        at path: ObjectPath,
+        _ interfaces: [Interface] = []
+    ) -> ExportedObject {
+        let manager = ObjectManager.interface(at: path, on: self)
+        let object = export(interfaces + [manager], at: path)
+        objects.addManager(at: path)
+        return object
+    }
+
+    /// Answers for all paths below one at which no object is exported: for objects that are too
+    /// many to export, or that exist by being called.
+    ///
+    /// - Parameters:
+    ///   - path: The path above them.
+    ///   - interfaces: Takes a call and returns what the object at its path can do; `nil` if there
+    ///     is none. Ends an earlier one at the same path.
+    public func exportFallback(
+        below path: ObjectPath,
+        _ interfaces: @escaping @LoopActor (Call) -> [Interface]?
     ) {
-        objects.insert(ExportedObject(interfaces: interfaces, visibleTo: owner), at: path)
+        guard !isEnded else { return }
+        objects.setFallback(interfaces, below: path)
+    }
+
+    /// Ends a fallback: the paths below are unknown from now on.
+    public func withdrawFallback(below path: ObjectPath) {
+        objects.setFallback(nil, below: path)
     }
 
     /// Takes an exported object back: its path is unknown to callers from now on.
     public func withdraw(_ path: ObjectPath) {
-        objects.remove(at: path)
-    }
-
-    /// Emits a signal.
-    ///
-    /// - Parameters:
-    ///   - signal: Which signal.
-    ///   - path: The object that it comes from.
-    ///   - destination: The only connection that gets it; `nil` for all that listen.
-    ///   - arguments: The signal's arguments.
-    /// - Throws: `Disconnected` on a closed connection, or an error if a value has no form on the
-    ///   bus.
-    public func emit<each Argument>(
-        _ signal: Signal<repeat each Argument>,
-        from path: ObjectPath,
-        to destination: BusName? = nil,
-        _ arguments: repeat each Argument
-    ) throws(DBusError) {
-        var message = try Message.signal(
-            signal.name,
-            of: signal.interface,
-            from: path,
-            to: destination
-        )
-        try message.append(repeat each arguments)
-        try send(message)
-    }
-
-    /// Tells that properties have new values (`org.freedesktop.DBus.Properties`).
-    ///
-    /// - Parameters:
-    ///   - interface: The interface of the properties.
-    ///   - path: The object.
-    ///   - values: The new values by name.
-    ///   - destination: The only connection that is told; `nil` for all that listen.
-    /// - Throws: `Disconnected` on a closed connection, or an error if a value has no form on the
-    ///   bus.
-    public func emitPropertiesChanged(
-        of interface: InterfaceName,
-        at path: ObjectPath,
-        _ values: [String: Value],
-        to destination: BusName? = nil
-    ) throws(DBusError) {
-        let nothing: [String] = []
-        try emit(
-            StandardInterfaces.propertiesChanged,
-            from: path,
-            to: destination,
-            interface.string,
-            values,
-            nothing
-        )
+        guard let object = objects.remove(at: path) else { return }
+        ObjectManager.tellRemoved(object, on: self)
     }
 
     // MARK: Incoming calls
@@ -89,16 +84,16 @@ extension Connection {
     }
 
     private func method(for call: Call) throws(DBusError) -> Method {
-        let object = objects.object(at: call.path, for: call.sender)
+        let object = object(for: call)
         // Nodes on the way to an object can be introspected, so that tools find their way.
-        guard object != nil || !objects.children(of: call.path, for: call.sender).isEmpty else {
+        guard object != nil || objects.hasChildren(call.path, for: call.sender) else {
             throw DBusError(.unknownObject, "there is no object at “\(call.path)”")
         }
-        // Most calls are of the object's own interfaces: the standard ones are made when needed.
+        // Most calls are of the object's own interfaces.
         if let object, let method = try method(for: call, in: object.interfaces) {
             return method
         }
-        let standard = StandardInterfaces.all(of: object, at: call.path, in: objects)
+        let standard = object?.standardInterfaces ?? StandardInterfaces.ofNode
         if let method = try method(for: call, in: standard) { return method }
         if let name = call.interface {
             throw DBusError(
@@ -112,12 +107,26 @@ extension Connection {
         )
     }
 
+    private func object(for call: Call) -> ExportedObject? {
+        if let object = objects[call.path] {
+            return object.isVisible(to: call.sender) ? object : nil
+        }
+        return objects.fallback(for: call.path)?(call).map {
+            ExportedObject($0, at: call.path, visibleTo: nil, on: self)
+        }
+    }
+
     /// The method of one of some interfaces, `nil` if none of them is meant.
     private func method(for call: Call, in interfaces: [Interface]) throws(DBusError) -> Method? {
         guard let name = call.interface else {
-            return interfaces.lazy.compactMap { $0.method(call.member) }.first
+            for interface in interfaces where interface.isVisible(to: call) {
+                if let method = interface.method(call.member) { return method }
+            }
+            return nil
         }
-        guard let interface = interfaces.first(where: { $0.name == name }) else { return nil }
+        guard let interface = interfaces.first(where: { $0.name == name }),
+            interface.isVisible(to: call)
+        else { return nil }
         if let method = interface.method(call.member) { return method }
         throw DBusError(
             .unknownMethod,

@@ -11,12 +11,19 @@ internal import EventLoop
 
     nonisolated init() {}
 
-    /// Starts a handler that may wait.
-    func start(_ handler: @escaping @LoopActor () async -> Void) {
+    /// Starts a handler that may wait, which is cancelled if the caller leaves meanwhile.
+    func start(_ call: Call, _ handler: @escaping @LoopActor () async -> Void) {
+        let running = RunningHandler()
         aboutToBegin += 1
-        LoopActor.task { [self] in
+        running.start { [self] in
             aboutToBegin -= 1
             await handler()
+        }
+        guard let caller = call.sender, let connection = call.connection else { return }
+        let wasWatching = connection.peers.isWatching
+        // Behind its beginning: most handlers do not really wait, and need not be watched over.
+        EventLoop.shared.perform { [weak connection] in
+            if let connection { running.follow(caller, on: connection, wasWatching: wasWatching) }
         }
     }
 

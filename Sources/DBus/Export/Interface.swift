@@ -12,10 +12,22 @@ public struct Interface: Sendable {
     let methods: [Method]
     let properties: [Property]
     let signals: [SignalDescription]
+    private let visibility: (@LoopActor @Sendable (Call) -> Bool)?
 
     /// Makes an interface of its members, in the order in which they are introspected.
-    public init(_ name: InterfaceName, _ members: [Member]) {
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - members: Its methods, properties and signals.
+    ///   - visibility: Whether the maker of a call can see it: to others there is no such
+    ///     interface. All can if this is `nil`.
+    public init(
+        _ name: InterfaceName,
+        _ members: [Member],
+        visibleTo visibility: (@LoopActor @Sendable (Call) -> Bool)? = nil
+    ) {
         self.name = name
+        self.visibility = visibility
         methods = members.compactMap { if case .method(let it) = $0.kind { it } else { nil } }
         properties = members.compactMap { if case .property(let it) = $0.kind { it } else { nil } }
         signals = members.compactMap { if case .signal(let it) = $0.kind { it } else { nil } }
@@ -30,6 +42,16 @@ public struct Interface: Sendable {
             case property(Property)
             case signal(SignalDescription)
         }
+    }
+
+    /// Whether the maker of a call can see it.
+    @LoopActor func isVisible(to call: Call) -> Bool { visibility?(call) ?? true }
+
+    /// The values of all properties as the maker of a call sees them.
+    @LoopActor func contents(for call: Call) throws -> [String: PropertyContent] {
+        var contents: [String: PropertyContent] = [:]
+        for property in properties { contents[property.name.string] = try property.get(call) }
+        return contents
     }
 
     func method(_ name: MemberName) -> Method? { methods.first { $0.name == name } }
@@ -113,7 +135,8 @@ extension Interface.Member {
 
     /// A method that may wait before it answers.
     ///
-    /// Handlers begin in the order in which the calls arrive; while one waits, others begin.
+    /// Handlers begin in the order in which the calls arrive; while one waits, others begin. The
+    /// handler's task is cancelled when the caller leaves the bus.
     ///
     /// - Parameters:
     ///   - name: Its name.
@@ -138,7 +161,7 @@ extension Interface.Member {
         ) { call, message, answer in
             do {
                 let arguments = try message.arguments(repeat (each Input).self)
-                answer.order.start {
+                answer.order.start(call) {
                     do {
                         let results = try await body(call, repeat each arguments)
                         answer.succeed(repeat each results)

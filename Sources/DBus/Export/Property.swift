@@ -39,6 +39,11 @@ struct PropertyContent: DBusEncodable {
         }
     }
 
+    /// A value that is of no type known here; it is not the value of a property of type `v`.
+    init(of value: Value) {
+        write = { writer throws(DBusError) in try value.encode(into: &writer) }
+    }
+
     static var signature: Signature { Value.signature }
 
     func encode(into writer: inout MessageWriter) throws(DBusError) {

@@ -8,51 +8,53 @@ internal import EventLoop
 enum StandardInterfaces {
     static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     static let introspectable: InterfaceName = "org.freedesktop.DBus.Introspectable"
-    static let peer: InterfaceName = "org.freedesktop.DBus.Peer"
 
-    static let propertiesChanged = Signal<String, [String: Value], [String]>(
+    static let propertiesChanged = Signal<InterfaceName, [String: Value], [String]>(
         "PropertiesChanged",
         of: properties,
         arguments: ["interface_name", "changed_properties", "invalidated_properties"]
     )
 
-    /// The standard interfaces of an object, or of a node on the way to one.
-    @LoopActor static func all(
-        of object: ExportedObject?,
-        at path: ObjectPath,
-        in tree: ObjectTree
-    ) -> [Interface] {
-        let introspection = Interface(
+    /// The standard interfaces of an object that has others.
+    static func all(beside interfaces: [Interface]) -> [Interface] {
+        [properties(of: interfaces), introspection(of: interfaces)]
+    }
+
+    /// What a node has that is only on the way to an object: tools find their way by it.
+    static let ofNode = [introspection(of: [])]
+
+    private static func introspection(of interfaces: [Interface]) -> Interface {
+        Interface(
             introspectable,
             [
                 .method("Introspect", out: ["xml_data"]) { call -> String in
                     IntrospectionXML.document(
-                        interfaces: object?.interfaces ?? [],
-                        children: tree.children(of: path, for: call.sender)
+                        interfaces: interfaces.filter { $0.isVisible(to: call) },
+                        children: call.connection?.objects
+                            .children(of: call.path, for: call.sender) ?? []
                     )
                 }
             ]
         )
-        return [introspection] + (object.map { [properties(of: $0)] } ?? [])
     }
 
-    @LoopActor private static func properties(of object: ExportedObject) -> Interface {
+    private static func properties(of all: [Interface]) -> Interface {
         Interface(
             properties,
             [
                 .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
                     (call, interface: String, name: String) -> PropertyContent in
-                    try find(name, of: interface, in: object).get(call)
+                    try find(name, of: interface, in: all, for: call).get(call)
                 },
                 .method("GetAll", in: ["interface_name"], out: ["properties"]) {
-                    (call, interface: String) -> [String: PropertyContent] in
+                    (call, name: String) -> [String: PropertyContent] in
                     var contents: [String: PropertyContent] = [:]
-                    for property in try interfaces(interface, of: object).flatMap(\.properties) {
-                        contents[property.name.string] = try property.get(call)
+                    for interface in try find(name, in: all, for: call) {
+                        contents.merge(try interface.contents(for: call)) { $1 }
                     }
                     return contents
                 },
-                Interface.Member(kind: .method(set(in: object))),
+                Interface.Member(kind: .method(set(in: all))),
                 .signal(propertiesChanged),
             ]
         )
@@ -60,13 +62,13 @@ enum StandardInterfaces {
 
     /// The interface by name; for an empty name, all that have properties, as the specification
     /// allows.
-    private static func interfaces(
+    @LoopActor private static func find(
         _ name: String,
-        of object: ExportedObject
+        in interfaces: [Interface],
+        for call: Call
     ) throws(DBusError) -> [Interface] {
-        let found =
-            name.isEmpty
-            ? object.interfaces : object.interfaces.filter { $0.name.string == name }
+        var found = interfaces.filter { $0.isVisible(to: call) }
+        if !name.isEmpty { found.removeAll { $0.name.string != name } }
         guard !found.isEmpty else {
             throw DBusError(.unknownInterface, "the object has no interface “\(name)”")
         }
@@ -74,7 +76,7 @@ enum StandardInterfaces {
     }
 
     /// `Set` reads the new value as the property's own type instead of a dynamic one.
-    private static func set(in object: ExportedObject) -> Method {
+    private static func set(in interfaces: [Interface]) -> Method {
         Method(
             name: "Set",
             inputs: Argument.list(
@@ -88,15 +90,17 @@ enum StandardInterfaces {
         ) { call, message, answer in
             // Kept, since the handler may have to wait for its turn.
             let call = ReceivedSet(call: call, message: Message(retaining: message.pointer))
-            answer.order.run { call.run(in: object, answer) }
+            answer.order.run { call.run(in: interfaces, answer) }
         }
     }
-    fileprivate static func find(
+
+    @LoopActor fileprivate static func find(
         _ name: String,
         of interface: String,
-        in object: ExportedObject
+        in interfaces: [Interface],
+        for call: Call
     ) throws(DBusError) -> Property {
-        for candidate in try interfaces(interface, of: object) {
+        for candidate in try find(interface, in: interfaces, for: call) {
             if let property = candidate.property(name) { return property }
         }
         throw DBusError(
@@ -116,16 +120,16 @@ enum StandardInterfaces {
         self.message = message
     }
 
-    func run(in object: ExportedObject, _ answer: Answer) {
+    func run(in interfaces: [Interface], _ answer: Answer) {
         do {
-            try set(in: object)
+            try set(in: interfaces)
             answer.succeed()
         } catch {
             answer.fail(error)
         }
     }
 
-    private func set(in object: ExportedObject) throws {
+    private func set(in interfaces: [Interface]) throws {
         // A value of another type than the property's is not read at all: it may be huge.
         var (interface, name, type) = ("", "", Signature(unchecked: ""))
         try message.expect("ssv")
@@ -134,7 +138,7 @@ enum StandardInterfaces {
             name = try reader.next()
             try reader.readVariant { _, content throws(DBusError) in type = content }
         }
-        let property = try StandardInterfaces.find(name, of: interface, in: object)
+        let property = try StandardInterfaces.find(name, of: interface, in: interfaces, for: call)
         guard let set = property.set else {
             throw DBusError(.propertyReadOnly, "the property “\(name)” is read-only")
         }

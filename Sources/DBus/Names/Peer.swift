@@ -67,7 +67,18 @@ extension Connection {
         _ peer: BusName,
         onVanish handler: @escaping @LoopActor () -> Void
     ) throws(DBusError) -> PeerWatch {
+        try watchPeer(peer, isKnownAlive: false, onVanish: handler)
+    }
+
+    /// Tells when a connection goes away; without asking whether it has gone already, if it is
+    /// known to have been there when the bus began to tell.
+    func watchPeer(
+        _ peer: BusName,
+        isKnownAlive: Bool,
+        onVanish handler: @escaping @LoopActor () -> Void
+    ) throws(DBusError) -> PeerWatch {
         let watch = try peers.add(peer, handler, on: self)
+        guard !isKnownAlive else { return watch }
         // It may have gone before the bus knew of the wish to be told. The bus answers in order,
         // so an owner now means that its end will be told.
         LoopActor.task { [weak self, weak watch] in
@@ -81,10 +92,13 @@ extension Connection {
 /// Who is to be told of the ends of which connections.
 ///
 /// One match rule serves all: a bus allows a connection only so many, and some have more clients.
-/// While nobody is watched there is none, so that others' goings wake nobody.
+/// It is given back when an end is told that nobody wants to know of, so that others' goings wake
+/// nobody for long, and not sooner: where one is watched, the next will be soon.
 @LoopActor final class PeerWatches {
     private var watches: [BusName: [ObjectIdentifier: Weak]] = [:]
     private var subscription: Subscription?
+    /// Whether the bus has answered that it tells of all ends from now on.
+    private(set) var isWatching = false
 
     private struct Weak {
         weak var watch: PeerWatch?
@@ -106,7 +120,6 @@ extension Connection {
     fileprivate func remove(_ peer: BusName, _ watch: ObjectIdentifier) {
         guard watches[peer]?.removeValue(forKey: watch) != nil else { return }
         if watches[peer]?.isEmpty == true { watches[peer] = nil }
-        if watches.isEmpty { subscription.take()?.cancel() }
     }
 
     private func subscribe(on connection: Connection) throws(DBusError) -> Subscription {
@@ -116,18 +129,25 @@ extension Connection {
             member: BusDriver.nameOwnerChanged.name,
             arguments: [2: ""]
         )
-        return try connection.subscribe(to: match) { [weak self] message in
-            let change = try? message.arguments(String.self, String.self, String.self)
-            if let change { self?.ended(BusName(unchecked: change.0)) }
+        let subscription = try connection.subscribe(to: match) { [weak self] message in
+            if let name = message.text(at: 0) { self?.ended(BusName(unchecked: name)) }
         }
+        subscription.onAnswer { [weak self] error in self?.isWatching = error == nil }
+        return subscription
     }
 
     /// The bus has gone, and with it all that were connected.
     func lost() {
+        isWatching = false
         for peer in Array(watches.keys) { ended(peer) }
     }
 
     private func ended(_ peer: BusName) {
+        guard !watches.isEmpty else {
+            isWatching = false
+            subscription.take()?.cancel()
+            return
+        }
         for weak in watches[peer].map({ Array($0.values) }) ?? [] { weak.watch?.vanished() }
     }
 }

@@ -45,9 +45,9 @@ public import EventLoop
         }
     }
 
-    /// Calls a closure once if the bus refuses, or the connection ends before it has answered.
-    func onRefusal(_ handler: @escaping @LoopActor (DBusError) -> Void) {
-        connection?.matches.whenAnswered(rule) { if let error = $0 { handler(error) } }
+    /// Calls a closure when the bus has taken note (`nil`) or refuses.
+    func onAnswer(_ handler: @escaping MatchRules.Listener) {
+        connection?.matches.whenAnswered(rule, handler)
     }
 }
 

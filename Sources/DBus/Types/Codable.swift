@@ -167,3 +167,22 @@ extension Signature: DBusKey {
         self.init(unchecked: try reader.readText(TypeCode.signature))
     }
 }
+
+extension InterfaceName: DBusKey {
+    /// The letter `s`.
+    public static var signature: Signature { String.signature }
+
+    /// Writes the name as a text.
+    public func encode(into writer: inout MessageWriter) throws(DBusError) {
+        try string.encode(into: &writer)
+    }
+
+    /// Reads a text, which must be the name of an interface.
+    public init(from reader: inout MessageReader) throws(DBusError) {
+        let text = try String(from: &reader)
+        guard let name = InterfaceName(validating: text) else {
+            throw DBusError(.invalidArguments, "“\(text)” is no name of an interface")
+        }
+        self = name
+    }
+}

@@ -70,6 +70,12 @@ public struct ObjectPath: DBusName {
         passes(string, dbus_validate_path)
     }
 
+    /// The path above it, `nil` of the topmost one.
+    var parent: ObjectPath? {
+        guard string != "/", let slash = string.lastIndex(of: "/") else { return nil }
+        return ObjectPath(unchecked: slash == string.startIndex ? "/" : String(string[..<slash]))
+    }
+
     /// The name of the step below this path on the way to another one, `nil` if it does not lead
     /// there: from `/org` to `/org/example/Thing` it is `example`.
     func nextStep(towards other: ObjectPath) -> Substring? {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLoop
+
+/// A handler that may wait, and what ends it early: that its caller leaves.
+@LoopActor final class RunningHandler {
+    private var task: Task<Void, any Error>?
+    private var watch: PeerWatch?
+    private var isOver = false
+
+    nonisolated init() {}
+
+    /// Starts a handler; it begins at the loop's next turn.
+    func start(_ handler: @escaping @LoopActor () async -> Void) {
+        task = LoopActor.task { [self] in
+            await handler()
+            isOver = true
+            task = nil
+            watch.take()?.cancel()
+        }
+    }
+
+    /// Cancels the handler's task when its caller leaves the bus; without effect if it is over.
+    ///
+    /// - Parameters:
+    ///   - caller: The caller's unique name.
+    ///   - connection: The connection by which the call came.
+    ///   - wasWatching: Whether the bus told the ends of its connections when the call came.
+    func follow(_ caller: BusName, on connection: Connection, wasWatching: Bool) {
+        guard !isOver else { return }
+        watch = try? connection.watchPeer(caller, isKnownAlive: wasWatching) { [weak self] in
+            self?.task?.cancel()
+        }
+    }
+}
