@@ -7,10 +7,10 @@ private import Glibc
 /// A message bus of a test's own: a real `dbus-daemon` that nobody else knows of.
 @LoopActor public final class PrivateBus {
     /// Where to connect to, as `DBUS_SYSTEM_BUS_ADDRESS` has it.
-    public let address: String
+    public private(set) var address: String
 
     /// The bus's process.
-    public let process: ChildProcess
+    public private(set) var process: ChildProcess
 
     /// The folder that holds its configuration, socket and whatever a test adds.
     public let folder: TemporaryFolder
@@ -102,13 +102,29 @@ private import Glibc
             </busconfig>
             """
         )
+        let (process, line) = try await run(configuration, address: address)
+        return PrivateBus(address: line, process: process, folder: folder)
+    }
+
+    private static func run(
+        _ configuration: String,
+        address: String
+    ) async throws -> (ChildProcess, line: String) {
         let process = try ChildProcess(
             "dbus-daemon",
             ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": address]
         )
-        let line = try await process.line(containing: "unix:path=")
-        return PrivateBus(address: line, process: process, folder: folder)
+        return (process, try await process.line(containing: "unix:path="))
+    }
+
+    /// Starts the bus anew at the same place, after its process has ended.
+    ///
+    /// - Throws: If `dbus-daemon` cannot be run.
+    public func restart() async throws {
+        unlink("\(folder.path)/bus")
+        let place = "unix:path=\(folder.path)/bus"
+        (process, address) = try await Self.run("\(folder.path)/bus.conf", address: place)
     }
 
     private init(address: String, process: ChildProcess, folder: TemporaryFolder) {

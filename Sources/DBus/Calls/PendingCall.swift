@@ -22,7 +22,7 @@ internal import EventLoop
         self.pointer = pointer
         self.connection = connection
         self.handler = handler
-        connection.waiting.insert(self)
+        connection.began(self)
         // libdbus does not hold this object, which holds libdbus's record: they would keep each
         // other. The connection holds it, until libdbus cannot call back any more.
         let notified = dbus_pending_call_set_notify(
@@ -76,7 +76,7 @@ internal import EventLoop
 
     private func finish(_ outcome: Outcome) {
         self.outcome = outcome
-        connection?.waiting.remove(self)
+        connection?.finished(self)
         handler.take()?(outcome)
     }
 }

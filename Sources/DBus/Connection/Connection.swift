@@ -60,10 +60,10 @@ public import EventLoop
     /// libdbus's connection, owned: closed and given back by ``close()``.
     private(set) var library: OpaquePointer?
     /// Calls of this side that wait for their answers.
-    var waiting: Set<PendingCall> = []
+    private var waiting: Set<PendingCall> = []
     /// Who waits until all is written.
     var flushes: [CheckedContinuation<Void, any Error>] = []
-    private let address: String
+    private var address: String
     private let policy: LossPolicy
     private let timekeeper: any Timekeeper
     private var reconnection: Task<Void, any Error>?
@@ -155,8 +155,7 @@ public import EventLoop
             throw .outOfMemory
         }
         isFiltered = true
-        limitReading()
-        scheduleDispatch()
+        updateReading()
     }
 
     private func detach() {
@@ -200,6 +199,11 @@ public import EventLoop
     /// Tries to connect until it succeeds: soon at first, as a bus that is restarted is back at
     /// once, and then every few seconds.
     private func reconnect() {
+        // The identifier of a bus in its address is another one when it has been restarted.
+        address = address.split(separator: ";").map { alternative in
+            alternative.split(separator: ",").filter { !$0.hasPrefix("guid=") }
+                .joined(separator: ",")
+        }.joined(separator: ";")
         reconnection = LoopActor.task { [weak self, timekeeper] in
             var pause = Duration.milliseconds(50)
             while true {
@@ -229,27 +233,39 @@ public import EventLoop
 
     // MARK: Dispatch
 
-    /// Stops handing over messages until as many ``resume()`` have come, so that the bus keeps
-    /// what this side cannot take; answers to calls that wait are the exception.
+    /// Stops taking messages until as many ``resume()`` have come, so that the bus keeps what this
+    /// side cannot take; while calls wait for their answers it goes on.
     func pause() {
         pauseCount += 1
-        if pauseCount == 1 { limitReading() }
+        updateReading()
     }
 
+    /// Takes messages again.
     func resume() {
         pauseCount -= 1
-        guard pauseCount == 0 else { return }
-        limitReading()
-        scheduleDispatch()
+        updateReading()
     }
 
-    /// Makes libdbus stop reading before it has read much that nobody takes.
-    private func limitReading() {
-        guard let library else { return }
-        dbus_connection_set_max_received_size(library, pauseCount > 0 ? 1 << 18 : 63 << 20)
+    /// Keeps a call that waits for its answer.
+    func began(_ call: PendingCall) {
+        waiting.insert(call)
+        if pauseCount > 0, waiting.count == 1 { updateReading() }
     }
 
-    func scheduleDispatch() {
+    /// Lets go of a call that has its answer.
+    func finished(_ call: PendingCall) {
+        waiting.remove(call)
+        if pauseCount > 0, waiting.isEmpty { updateReading() }
+    }
+
+    private var isTaking: Bool { pauseCount == 0 || !waiting.isEmpty }
+
+    private func updateReading() {
+        bridge?.isReading = isTaking
+        if isTaking { scheduleDispatch() }
+    }
+
+    private func scheduleDispatch() {
         guard !isDispatchScheduled else { return }
         isDispatchScheduled = true
         EventLoop.shared.perform { [self] in dispatch() }
@@ -260,7 +276,7 @@ public import EventLoop
     private func dispatch() {
         isDispatchScheduled = false
         for _ in 0..<64 {
-            guard let library, pauseCount == 0 || !waiting.isEmpty else { return }
+            guard let library, isTaking else { return }
             guard dbus_connection_dispatch(library) == DBUS_DISPATCH_DATA_REMAINS else { return }
         }
         scheduleDispatch()

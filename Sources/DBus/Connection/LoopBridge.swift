@@ -13,6 +13,13 @@ internal import EventLoop
     private let wantsDispatch: @LoopActor () -> Void
     private let hasWritten: @LoopActor () -> Void
     private var watches: [OpaquePointer] = []
+    /// Whether what has arrived is read; the kernel and the bus keep the rest.
+    var isReading = true {
+        didSet {
+            guard isReading != oldValue else { return }
+            for watch in watches { update(descriptorOf: watch) }
+        }
+    }
     private var registrations: [CInt: DescriptorWatch] = [:]
     private var timers: [OpaquePointer: Timer] = [:]
 
@@ -105,7 +112,7 @@ internal import EventLoop
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }
         let flags = dbus_watch_get_flags(watch)
         var interest = Readiness()
-        if flags & DBUS_WATCH_READABLE.rawValue != 0 { interest.insert(.readable) }
+        if flags & DBUS_WATCH_READABLE.rawValue != 0, isReading { interest.insert(.readable) }
         if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { interest.insert(.writable) }
         return interest
     }

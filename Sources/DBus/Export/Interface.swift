@@ -206,3 +206,6 @@ public struct Signal<each Argument: DBusCodable>: Sendable {
         )
     }
 }
+
+/// A signal without arguments.
+public typealias EmptySignal = Signal<>

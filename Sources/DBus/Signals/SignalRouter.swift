@@ -12,16 +12,19 @@ internal import EventLoop
         /// Tells who owns the sender's well-known name; `nil` for a sender that never changes.
         fileprivate let owner: NameWatch?
         fileprivate var handler: (@LoopActor (borrowing Message) -> Void)?
+        fileprivate var onEnd: (@LoopActor () -> Void)?
 
         fileprivate init(
             _ match: SignalMatch,
             order: UInt64,
             owner: NameWatch?,
+            onEnd: (@LoopActor () -> Void)?,
             _ handler: @escaping @LoopActor (borrowing Message) -> Void
         ) {
             self.match = match
             self.order = order
             self.owner = owner
+            self.onEnd = onEnd
             self.handler = handler
         }
 
@@ -42,15 +45,17 @@ internal import EventLoop
     /// - Parameters:
     ///   - match: What it wants.
     ///   - owner: Tells who owns the well-known name in the match.
+    ///   - onEnd: Called when all routes end.
     ///   - handler: Borrows each such signal.
     /// - Returns: The route, for its removal.
     func add(
         _ match: SignalMatch,
         owner: NameWatch?,
+        onEnd: (@LoopActor () -> Void)?,
         _ handler: @escaping @LoopActor (borrowing Message) -> Void
     ) -> Route {
         lastOrder += 1
-        let route = Route(match, order: lastOrder, owner: owner, handler)
+        let route = Route(match, order: lastOrder, owner: owner, onEnd: onEnd, handler)
         routes[match.member, default: []].append(route)
         return route
     }
@@ -62,11 +67,13 @@ internal import EventLoop
         if routes[member]?.isEmpty == true { routes[member] = nil }
         // Let go of last: the end of what it holds may well cancel other subscriptions.
         _ = route.handler.take()
+        _ = route.onEnd.take()
     }
 
     func removeAll() {
         let all = exchange(&routes, with: [:])
         for route in all.values.joined() { _ = route.handler.take() }
+        for route in all.values.joined() { route.onEnd.take()?() }
     }
 
     func route(_ message: borrowing Message) {

@@ -63,6 +63,15 @@ extension Connection {
         to match: SignalMatch,
         _ handler: @escaping @LoopActor (borrowing Message) -> Void
     ) throws(DBusError) -> Subscription {
+        try subscribe(to: match, onEnd: nil, handler)
+    }
+
+    /// Like ``subscribe(to:_:)``; a second closure is called when the connection ends.
+    func subscribe(
+        to match: SignalMatch,
+        onEnd: (@LoopActor () -> Void)?,
+        _ handler: @escaping @LoopActor (borrowing Message) -> Void
+    ) throws(DBusError) -> Subscription {
         guard !isEnded else { throw .closed }
         // Anybody can send a signal to this connection alone, past the bus's match rules: that it
         // comes from the owner of the name has to be seen to here.
@@ -71,7 +80,11 @@ extension Connection {
         let owner = isFixed ? nil : try sender.map { name throws(DBusError) in try watch(name) }
         let rule = match.rule
         try matches.add(rule, on: self)
-        return Subscription(self, signals.add(match, owner: owner, handler), rule: rule)
+        return Subscription(
+            self,
+            signals.add(match, owner: owner, onEnd: onEnd, handler),
+            rule: rule
+        )
     }
 
     /// Asks for one signal of an object, with its arguments in their types.
