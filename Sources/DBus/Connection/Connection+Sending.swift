@@ -35,7 +35,8 @@ extension Connection {
     ///
     /// - Throws: `Disconnected` if the connection ends before.
     public func flush() async throws {
-        guard isOpen else { throw DBusError.closed }
+        // A queue that is empty because the bus has gone was not written.
+        guard isConnected else { throw DBusError.closed }
         guard queuedSize > 0 else { return }
         try await withCheckedThrowingContinuation { continuation in
             flushes.append(continuation)
@@ -43,11 +44,16 @@ extension Connection {
         }
     }
 
+    /// Whether libdbus has not noticed a loss that it will tell of after what has arrived before.
+    private var isConnected: Bool {
+        library.map { dbus_connection_get_is_connected($0) != 0 } ?? false
+    }
+
     /// Looks at the loop's next turn, outside of libdbus, whether all is written.
     func scheduleFlushed() {
         guard !flushes.isEmpty else { return }
         EventLoop.shared.perform { [self] in
-            guard queuedSize == 0 else { return }
+            guard isConnected, queuedSize == 0 else { return }
             for flush in exchange(&flushes, with: []) { flush.resume() }
         }
     }
