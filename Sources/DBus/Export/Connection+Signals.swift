@@ -26,8 +26,9 @@ extension Connection {
         try send(message)
     }
 
-    /// Emits a signal to each of some connections and to nobody else. It is written once, however
-    /// many they are.
+    /// Emits a signal to each of some connections and to nobody else.
+    ///
+    /// It is written once, however many they are.
     ///
     /// - Parameters:
     ///   - signal: Which signal.

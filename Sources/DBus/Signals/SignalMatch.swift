@@ -3,7 +3,7 @@
 /// Which signals a subscription wants (match rules of the specification); what is `nil` or empty
 /// does not matter.
 public struct SignalMatch: Hashable, Sendable {
-    /// The connection that sends it. Of a well-known name it is the owner at the time.
+    /// The connection that sends it; of a well-known name it is the owner at the time.
     public var sender: BusName?
     /// The object that it comes from.
     public var path: ObjectPath?

@@ -2,60 +2,7 @@
 
 public import EventLoop
 
-/// Who is behind a connection, as the bus found out from the kernel when it connected.
-public struct Credentials: Hashable, Sendable {
-    /// The user id.
-    public var userID: UInt32
-    /// The process id, where the kernel told.
-    public var processID: UInt32?
-    /// The label of the security module, such as a profile of AppArmor.
-    public var securityLabel: String?
-}
-
-/// The answer of `GetConnectionCredentials`, an `a{sv}` of which only what is known is read: newer
-/// buses add entries, one of them with a descriptor of the process.
-struct CredentialEntries: DBusDecodable {
-    let credentials: Credentials
-
-    static var signature: Signature { [String: Value].signature }
-
-    init(from reader: inout MessageReader) throws(DBusError) {
-        var (userID, processID, label): (UInt32?, UInt32?, [UInt8]?) = (nil, nil, nil)
-        try reader.readArray { reader throws(DBusError) in
-            try reader.readEntry { entry throws(DBusError) in
-                let key: String = try entry.next()
-                try entry.readVariant { content, type throws(DBusError) in
-                    switch (key, type.string) {
-                    case ("UnixUserID", "u"): userID = try content.next()
-                    case ("ProcessID", "u"): processID = try content.next()
-                    case ("LinuxSecurityLabel", "ay"): label = try content.next()
-                    default: break
-                    }
-                }
-            }
-        }
-        guard let userID else {
-            throw DBusError(.failed, "the bus does not know the caller's user")
-        }
-        credentials = Credentials(
-            userID: userID,
-            processID: processID,
-            securityLabel: label.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        )
-    }
-}
-
 extension Connection {
-    /// Asks the bus who is behind a connection.
-    ///
-    /// - Parameter peer: The connection's unique name.
-    /// - Returns: Its credentials at the time when it connected.
-    /// - Throws: `NameHasNoOwner` if it has gone.
-    public func credentials(of peer: BusName) async throws -> Credentials {
-        let reply = try await driver("GetConnectionCredentials", peer.string)
-        return try reply.results(CredentialEntries.self).credentials
-    }
-
     /// Tells when a connection goes away, or has gone already.
     ///
     /// - Parameters:
