@@ -11,12 +11,12 @@ public struct Credentials: Hashable, Sendable {
     /// The ids of all groups, in rising order; `nil` where the bus does not tell.
     public var groupIDs: [UInt32]?
 
-    /// The process id, where the kernel told. It may be another process's by now, unless
+    /// The process id, where the kernel told; it may be another process's by now, unless
     /// ``processDescriptor`` is there and that process lives.
     public var processID: UInt32?
 
-    /// A descriptor of the process (a pidfd), which is never another one's; `nil` on buses before
-    /// `dbus-daemon` 1.16.
+    /// A descriptor of the process (a pidfd), which is never another one's; `nil` if the bus is a
+    /// `dbus-daemon` older than 1.16.
     public var processDescriptor: UnixDescriptor?
 
     /// The label of the security module, such as a profile of AppArmor.
