@@ -6,12 +6,12 @@ SOURCE ?= nmea:file:data/tracks/vienna-walk.nmea?loop=yes
 
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
-test_packages = $(run_packages) dbus-bin gpsd gpsd-clients python3 systemd
+test_packages = $(run_packages) dbus-bin gpsd gpsd-clients python3 python3-dbusmock systemd
 
 debug = .build/debug
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint format release clean
+.PHONY: help build run test lint example format release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) \
@@ -32,6 +32,10 @@ test: ## run all tests
 	@.ci/require $(test_packages)
 	$(SWIFT) build --build-tests
 	timeout --kill-after=10 1500 $(SWIFT) test --skip-build --disable-xctest
+
+example: ## build the example package, which uses the D-Bus wrapper from outside, and run it
+	@.ci/require $(test_packages)
+	SWIFT="$(SWIFT)" Tests/ExamplePackage/run "$(CURDIR)/.build/example"
 
 lint: ## check the format and the documentation comments
 	@.ci/require $(build_packages)

@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "Geo", targets: ["Geo"]),
         .library(name: "NMEA", targets: ["NMEA"]),
+        .library(name: "DBus", targets: ["DBus", "EventLoop"]),
     ],
     targets: [
         // C libraries: headers only, nothing is compiled.
@@ -86,9 +87,30 @@ let package = Package(
             dependencies: ["EventLoop", "LoopProbe", "TestKit"],
             swiftSettings: common
         ),
+        // The example package's programs, built here as well for the tests to run.
+        .executableTarget(
+            name: "greeter",
+            dependencies: ["DBus", "EventLoop"],
+            path: "Tests/ExamplePackage/Sources/greeter",
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "greet",
+            dependencies: ["DBus", "EventLoop"],
+            path: "Tests/ExamplePackage/Sources/greet",
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "login-sessions",
+            dependencies: ["DBus", "EventLoop"],
+            path: "Tests/ExamplePackage/Sources/login-sessions",
+            swiftSettings: common
+        ),
         .testTarget(
             name: "DBusTests",
-            dependencies: ["CDBus", "DBus", "EventLoop", "TestKit"],
+            dependencies: [
+                "CDBus", "DBus", "EventLoop", "TestKit", "greet", "greeter", "login-sessions",
+            ],
             swiftSettings: common
         ),
         .testTarget(

@@ -49,6 +49,26 @@ public final class EventLoop: SerialExecutor, TaskExecutor, Sendable {
         LoopActor.assumeIsolated { turnUntilStopped() }
     }
 
+    /// Runs a program on the calling thread, and ends the process when it returns.
+    ///
+    /// The status is 0; if the program throws, the error is written to standard error and it is 1.
+    ///
+    /// - Parameter program: The program.
+    public static func main(_ program: @escaping @LoopActor () async throws -> Void) -> Never {
+        shared.run {
+            do {
+                try await program()
+                exit(EXIT_SUCCESS)
+            } catch {
+                let name = CommandLine.arguments.first?.split(separator: "/").last ?? "program"
+                let line = Array("\(name): \(error)\n".utf8)
+                _ = write(STDERR_FILENO, line, line.count)
+                exit(EXIT_FAILURE)
+            }
+        }
+        exit(EXIT_SUCCESS)
+    }
+
     /// Makes ``run(_:)`` return after the handler that is running; can be called on any thread.
     public func stop() {
         isStopping.store(true, ordering: .sequentiallyConsistent)

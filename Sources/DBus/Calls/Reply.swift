@@ -27,6 +27,17 @@ public import EventLoop
         try message.arguments(repeat each types)
     }
 
+    /// Reads the only result.
+    ///
+    /// - Parameter type: The type that is expected.
+    /// - Returns: The result.
+    /// - Throws: `InvalidArgs` if the peer has sent another, or not one.
+    public func results<Output: DBusDecodable>(
+        _ type: Output.Type
+    ) throws(DBusError) -> Output {
+        try message.arguments(type)
+    }
+
     /// Reads all results, whatever their types.
     ///
     /// - Returns: The results.

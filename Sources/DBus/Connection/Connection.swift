@@ -63,6 +63,7 @@ public import EventLoop
     private var waiting: Set<PendingCall> = []
     /// Who waits until all is written.
     var flushes: [CheckedContinuation<Void, any Error>] = []
+    private var endWaits: [CheckedContinuation<Void, Never>] = []
     private var address: String
     private let policy: LossPolicy
     private let timekeeper: any Timekeeper
@@ -128,6 +129,14 @@ public import EventLoop
         matches.removeAll()
         owners.removeAll()
         names.removeAll()
+        for wait in exchange(&endWaits, with: []) { wait.resume() }
+    }
+
+    /// Waits until the connection has ended: closed, or lost for good.
+    public func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            if isEnded { continuation.resume() } else { endWaits.append(continuation) }
+        }
     }
 
     /// Gives the connection its name.
