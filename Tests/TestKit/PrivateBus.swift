@@ -23,13 +23,15 @@ private import Glibc
     ///   - includes: Files of policies to be read behind the ones that allow nearly everything.
     ///   - allowsOwnership: Whether anybody may own any name, unless a policy forbids it.
     ///   - limits: Limits besides the usual ones, by the names of `dbus-daemon`.
+    ///   - lifetime: It is killed if it runs longer.
     /// - Returns: A bus that accepts connections.
     /// - Throws: If `dbus-daemon` cannot be run.
     public static func start(
         serviceFolder: String? = nil,
         includes: [String] = [],
         allowsOwnership: Bool = true,
-        limits: [String: Int] = [:]
+        limits: [String: Int] = [:],
+        lifetime: Duration = .seconds(120)
     ) async throws -> PrivateBus {
         try await start(
             """
@@ -41,7 +43,8 @@ private import Glibc
             </policy>
             \(elements(including: includes))
             """,
-            limits: limits
+            limits: limits,
+            lifetime: lifetime
         )
     }
 
@@ -81,7 +84,8 @@ private import Glibc
 
     private static func start(
         _ elements: String,
-        limits: [String: Int] = [:]
+        limits: [String: Int] = [:],
+        lifetime: Duration = .seconds(120)
     ) async throws -> PrivateBus {
         let folder = try TemporaryFolder()
         let address = "unix:path=\(folder.path)/bus"
@@ -102,18 +106,20 @@ private import Glibc
             </busconfig>
             """
         )
-        let (process, line) = try await run(configuration, address: address)
+        let (process, line) = try await run(configuration, address: address, lifetime: lifetime)
         return PrivateBus(address: line, process: process, folder: folder)
     }
 
     private static func run(
         _ configuration: String,
-        address: String
+        address: String,
+        lifetime: Duration = .seconds(120)
     ) async throws -> (ChildProcess, line: String) {
         let process = try ChildProcess(
             "dbus-daemon",
             ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
-            environment: ["DBUS_SYSTEM_BUS_ADDRESS": address]
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": address],
+            lifetime: lifetime
         )
         return (process, try await process.line(containing: "unix:path="))
     }
