@@ -4,14 +4,18 @@ SWIFT ?= swift
 # Where `make run` gets locations from, as waymarkd's --source takes it.
 SOURCE ?= nmea:file:data/tracks/vienna-walk.nmea?loop=yes
 
+# Where reference programs and recorded data lie, which are not part of this project.
+SHARED ?= ../shared
+
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
+bench_packages = $(run_packages) gcc libc6-dev
 test_packages = $(run_packages) dbus-bin gpsd gpsd-clients python3 python3-dbusmock systemd
 
 debug = .build/debug
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint example format release clean
+.PHONY: help build run test lint example format release clean bench
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) \
@@ -36,6 +40,12 @@ test: ## run all tests
 example: ## build the example package, which uses the D-Bus wrapper from outside, and run it
 	@.ci/require $(test_packages)
 	SWIFT="$(SWIFT)" Tests/ExamplePackage/run "$(CURDIR)/.build/example"
+
+bench: ## measure the D-Bus wrapper beside a service in C: a table, and targets
+	@.ci/require $(bench_packages)
+	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus-service
+	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus
+	@timeout --kill-after=10 900 .build/release/bench-dbus '$(SHARED)'
 
 lint: ## check the format and the documentation comments
 	@.ci/require $(build_packages)

@@ -75,6 +75,19 @@ let package = Package(
             path: "Tests/TestKit",
             swiftSettings: common
         ),
+        .executableTarget(
+            name: "bench-dbus-service",
+            dependencies: ["CLinux", "DBus", "EventLoop"],
+            path: "Tests/Benchmarks/bench-dbus-service",
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "bench-dbus",
+            // The service is run, not imported: it has to be built.
+            dependencies: ["CDBus", "EventLoop", "TestKit", "bench-dbus-service"],
+            path: "Tests/Benchmarks/bench-dbus",
+            swiftSettings: common
+        ),
         .testTarget(name: "GeoTests", dependencies: ["Geo"], swiftSettings: pure),
         .executableTarget(
             name: "LoopProbe",
