@@ -90,23 +90,15 @@ import Glibc
         )
         locationCount += 1
         do {
-            try tell(old, location)
+            try connection.emit(
+                Self.locationUpdated,
+                from: Self.signalPath,
+                toEach: clients.filter { $0.isStarted }.map { $0.owner },
+                old,
+                location
+            )
         } catch {
             // There is no bus any more, and so nobody to be told.
-        }
-    }
-
-    /// The one place where many connections are told the same.
-    private func tell(_ old: ObjectPath, _ new: ObjectPath) throws(DBusError) {
-        let signal = Self.locationUpdated
-        var message = try Message.signal(
-            signal.name,
-            of: signal.interface,
-            from: Self.signalPath
-        )
-        try message.append(old, new)
-        for client in clients where client.isStarted {
-            try connection.send(message.copy(to: client.owner))
         }
     }
 }
