@@ -67,14 +67,13 @@ extension Message {
         of destination: BusName?,
         flags: CallFlags = []
     ) throws(DBusError) -> Message {
-        let message = try adopting(
-            dbus_message_new_method_call(
-                destination?.string,
-                path.string,
-                interface.string,
-                member.string
-            )
-        )
+        let pointer = path.withCString { path in
+            interface.withCString { interface in
+                member.withCString { dbus_message_new_method_call(nil, path, interface, $0) }
+            }
+        }
+        let message = try adopting(pointer)
+        if let destination { try message.setDestination(destination) }
         if flags.contains(.interactiveAuthorization) {
             dbus_message_set_allow_interactive_authorization(message.pointer, 1)
         }
@@ -99,9 +98,12 @@ extension Message {
         from path: ObjectPath,
         to destination: BusName? = nil
     ) throws(DBusError) -> Message {
-        let message = try adopting(
-            dbus_message_new_signal(path.string, interface.string, member.string)
-        )
+        let pointer = path.withCString { path in
+            interface.withCString { interface in
+                member.withCString { dbus_message_new_signal(path, interface, $0) }
+            }
+        }
+        let message = try adopting(pointer)
         if let destination { try message.setDestination(destination) }
         return message
     }
@@ -203,9 +205,8 @@ extension Message {
     }
 
     private func setDestination(_ destination: BusName) throws(DBusError) {
-        guard dbus_message_set_destination(pointer, destination.string) != 0 else {
-            throw .outOfMemory
-        }
+        let isSet = destination.withCString { dbus_message_set_destination(pointer, $0) }
+        guard isSet != 0 else { throw .outOfMemory }
     }
 
     private func address(to call: Call) throws(DBusError) {
@@ -277,7 +278,7 @@ extension Message {
 
     /// Throws unless the arguments are of these types, no more and no fewer.
     func expect(_ types: String) throws(DBusError) {
-        guard dbus_message_has_signature(pointer, types) != 0 else {
+        guard types.withCString({ dbus_message_has_signature(pointer, $0) }) != 0 else {
             throw DBusError(
                 .invalidArguments,
                 "expected arguments of type “\(types)”, there are “\(signature)”"

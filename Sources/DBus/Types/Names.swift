@@ -34,6 +34,11 @@ extension DBusName {
 
     /// The name's text.
     public var description: String { string }
+
+    /// Passes the text on to C where it lies: as an argument itself it would be copied.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        string.withCString(body)
+    }
 }
 
 /// A unique (`:1.42`) or well-known (`org.example.Service`) name of a connection.
