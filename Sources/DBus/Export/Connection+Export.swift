@@ -118,16 +118,15 @@ extension Connection {
 
     /// The method of one of some interfaces, `nil` if none of them is meant.
     private func method(for call: Call, in interfaces: [Interface]) throws(DBusError) -> Method? {
-        guard let name = call.interface else {
-            for interface in interfaces where interface.isVisible(to: call) {
-                if let method = interface.method(call.member) { return method }
-            }
-            return nil
+        // No closures: Swift looks at each call of one that belongs to an actor where it runs.
+        var isThere = false
+        for index in interfaces.indices {
+            if let name = call.interface, interfaces[index].name != name { continue }
+            guard interfaces[index].isVisible(to: call) else { continue }
+            if let method = interfaces[index].method(call.member) { return method }
+            isThere = true
         }
-        guard let interface = interfaces.first(where: { $0.name == name }),
-            interface.isVisible(to: call)
-        else { return nil }
-        if let method = interface.method(call.member) { return method }
+        guard isThere, let name = call.interface else { return nil }
         throw DBusError(
             .unknownMethod,
             "the interface “\(name)” has no method “\(call.member)”"

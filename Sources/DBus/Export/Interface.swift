@@ -54,8 +54,15 @@ public struct Interface: Sendable {
         return contents
     }
 
-    func method(_ name: MemberName) -> Method? { methods.first { $0.name == name } }
-    func property(_ name: String) -> Property? { properties.first { $0.name.string == name } }
+    // Every call looks for its method: nothing is copied but what is found.
+
+    func method(_ name: MemberName) -> Method? {
+        methods.indices.first { methods[$0].name == name }.map { methods[$0] }
+    }
+
+    func property(_ name: String) -> Property? {
+        properties.indices.first { properties[$0].name.string == name }.map { properties[$0] }
+    }
 }
 
 /// An argument of a method or signal, for introspection.

@@ -49,8 +49,8 @@ enum StandardInterfaces {
                 .method("GetAll", in: ["interface_name"], out: ["properties"]) {
                     (call, name: String) -> [String: PropertyContent] in
                     var contents: [String: PropertyContent] = [:]
-                    for interface in try find(name, in: all, for: call) {
-                        contents.merge(try interface.contents(for: call)) { $1 }
+                    for index in try find(name, in: all, for: call) {
+                        contents.merge(try all[index].contents(for: call)) { $1 }
                     }
                     return contents
                 },
@@ -60,15 +60,17 @@ enum StandardInterfaces {
         )
     }
 
-    /// The interface by name; for an empty name, all that have properties, as the specification
-    /// allows.
+    /// The place of the interface by name; for an empty name, of all that have properties, as the
+    /// specification allows.
     @LoopActor private static func find(
         _ name: String,
         in interfaces: [Interface],
         for call: Call
-    ) throws(DBusError) -> [Interface] {
-        var found = interfaces.filter { $0.isVisible(to: call) }
-        if !name.isEmpty { found.removeAll { $0.name.string != name } }
+    ) throws(DBusError) -> [Int] {
+        var found: [Int] = []
+        for index in interfaces.indices where interfaces[index].isVisible(to: call) {
+            if name.isEmpty || interfaces[index].name.string == name { found.append(index) }
+        }
         guard !found.isEmpty else {
             throw DBusError(.unknownInterface, "the object has no interface “\(name)”")
         }
@@ -100,8 +102,8 @@ enum StandardInterfaces {
         in interfaces: [Interface],
         for call: Call
     ) throws(DBusError) -> Property {
-        for candidate in try find(interface, in: interfaces, for: call) {
-            if let property = candidate.property(name) { return property }
+        for index in try find(interface, in: interfaces, for: call) {
+            if let property = interfaces[index].property(name) { return property }
         }
         throw DBusError(
             .unknownProperty,
