@@ -8,17 +8,15 @@ internal import EventLoop
 
     /// The connection's order of handlers.
     let order: HandlerOrder
-    private weak var connection: Connection?
 
     init(to call: Call, over connection: Connection) {
         self.call = call
-        self.connection = connection
         order = connection.handlers
     }
 
     /// Answers with results.
     func succeed<each Output: DBusEncodable>(_ results: repeat each Output) {
-        guard let connection, call.expectsReply else { return }
+        guard call.expectsReply, let connection = call.connection else { return }
         do {
             var reply = try Message.methodReturn(to: call)
             try reply.append(repeat each results)
@@ -30,7 +28,7 @@ internal import EventLoop
 
     /// Answers with an error.
     func fail(_ error: any Error) {
-        guard let connection, call.expectsReply else { return }
+        guard call.expectsReply, let connection = call.connection else { return }
         let error = error as? DBusError ?? DBusError(.failed, "\(error)")
         // It fails only without memory or connection, and then nothing can be sent about that.
         try? connection.send(Message.error(error, to: call))
