@@ -7,7 +7,7 @@ private import Glibc
 ///
 /// It cannot be copied: who holds a `Message` owns a reference, who borrows one does not.
 public struct Message: ~Copyable {
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
 
     /// How long the body is that was written here, in bytes.
     private(set) var size = 0
@@ -29,7 +29,7 @@ public struct Message: ~Copyable {
     }
 
     /// Takes over a reference that nobody else will give back.
-    init(adopting pointer: OpaquePointer) {
+    package init(adopting pointer: OpaquePointer) {
         self.pointer = pointer
     }
 
@@ -305,7 +305,7 @@ extension Message {
     }
 
     /// The error that the message is, `nil` if it is none.
-    var error: DBusError? {
+    package var error: DBusError? {
         guard let errorName else { return nil }
         var values = (try? values()) ?? []
         guard let text = values.first?.string else {

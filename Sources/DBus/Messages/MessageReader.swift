@@ -11,7 +11,7 @@ public struct MessageReader: ~Copyable {
     /// Begins at the first argument.
     ///
     /// The C function is `dbus_message_iter_init`.
-    init(readingFrom message: OpaquePointer) {
+    package init(readingFrom message: OpaquePointer) {
         iterator = DBusMessageIter()
         dbus_message_iter_init(message, &iterator)
     }

@@ -25,12 +25,12 @@ public struct Credentials: Hashable, Sendable {
 
 /// The answer of `GetConnectionCredentials`, an `a{sv}` of which only what is known is read: newer
 /// buses add entries.
-struct CredentialEntries: DBusDecodable {
-    let credentials: Credentials
+package struct CredentialEntries: DBusDecodable {
+    package let credentials: Credentials
 
-    static var signature: Signature { [String: Value].signature }
+    package static var signature: Signature { [String: Value].signature }
 
-    init(from reader: inout MessageReader) throws(DBusError) {
+    package init(from reader: inout MessageReader) throws(DBusError) {
         var userID: UInt32?
         var credentials = Credentials(userID: 0)
         try reader.readArray { reader throws(DBusError) in

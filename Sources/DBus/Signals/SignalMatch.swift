@@ -83,7 +83,7 @@ extension ObjectPath {
 
 extension Message {
     /// An argument if it is a text.
-    func text(at index: Int) -> String? {
+    package func text(at index: Int) -> String? {
         var text: String?
         readArgument(index) { reader in
             if reader.nextType == TypeCode.string { text = try? reader.next(String.self) }
