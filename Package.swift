@@ -119,11 +119,19 @@ let package = Package(
             path: "Tests/ExamplePackage/Sources/login-sessions",
             swiftSettings: common
         ),
+        .target(
+            name: "Fuzzing",
+            dependencies: ["CDBus", "DBus"],
+            path: "Tests/Fuzzing",
+            swiftSettings: common
+        ),
         .testTarget(
             name: "DBusTests",
             dependencies: [
-                "CDBus", "DBus", "EventLoop", "TestKit", "greet", "greeter", "login-sessions",
+                "CDBus", "DBus", "EventLoop", "Fuzzing", "TestKit", "greet", "greeter",
+                "login-sessions",
             ],
+            exclude: ["peer.py"],
             swiftSettings: common
         ),
         .testTarget(
