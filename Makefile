@@ -1,6 +1,9 @@
 # Waymark: `make help` lists what there is.
 
 SWIFT ?= swift
+# How many inputs `make fuzz` makes, and from which seed.
+COUNT ?= 10000000
+SEED ?= 1
 # Where `make run` gets locations from, as waymarkd's --source takes it.
 SOURCE ?= nmea:file:data/tracks/vienna-walk.nmea?loop=yes
 
@@ -10,19 +13,19 @@ SHARED ?= ../shared
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
 bench_packages = $(run_packages) gcc libc6-dev
-	python3 python3-dbus systemd
 test_packages = $(run_packages) dbus-bin gpsd gpsd-clients libglib2.0-bin python3 python3-dbus \
 	python3-dbusmock systemd
 
 debug = .build/debug
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint example format release clean bench
+.PHONY: help build run test example bench fuzz lint format release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) \
 	| while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
 	@printf '\n  SOURCE=gpsd:localhost:2947 with `make run` uses a real gpsd.\n'
+	@printf '  COUNT=100000 SEED=7 with `make fuzz` makes fewer inputs, and others.\n'
 
 build: ## build the daemon, the tool and the libraries
 	@.ci/require $(build_packages)
@@ -48,6 +51,11 @@ bench: ## measure the D-Bus wrapper beside a service in C: a table, and targets
 	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus-service
 	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus
 	@timeout --kill-after=10 900 .build/release/bench-dbus '$(SHARED)'
+
+fuzz: ## feed the decoder of messages millions of damaged ones
+	@.ci/require $(build_packages)
+	$(SWIFT) build --configuration release --product fuzz-dbus
+	.build/release/fuzz-dbus --count $(COUNT) --seed $(SEED)
 
 lint: ## check the format and the documentation comments
 	@.ci/require $(build_packages)

@@ -125,11 +125,17 @@ let package = Package(
             path: "Tests/Fuzzing",
             swiftSettings: common
         ),
+        .executableTarget(
+            name: "fuzz-dbus",
+            dependencies: ["Fuzzing"],
+            path: "Tests/Fuzz/DBus",
+            swiftSettings: common
+        ),
         .testTarget(
             name: "DBusTests",
             dependencies: [
-                "CDBus", "DBus", "EventLoop", "Fuzzing", "TestKit", "greet", "greeter",
-                "login-sessions",
+                "CDBus", "DBus", "EventLoop", "Fuzzing", "TestKit", "fuzz-dbus", "greet",
+                "greeter", "login-sessions",
             ],
             exclude: ["peer.py"],
             swiftSettings: common
