@@ -35,6 +35,18 @@ import Testing
         await #expect(throws: DBusError.self) { try await Connection.open(.address(bus.address)) }
     }
 
+    @Test func `an owner whose name is none is an error`() async throws {
+        let victim = try await BusVictim(on: try FakeBus())
+        for text in ["", "no name", ":1. 2"] {
+            let asking = LoopActor.task { try await victim.connection.owner(of: "org.example.X") }
+            let call = try await victim.peer.messages.next() ?? []
+            let serial = call[8..<12].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            victim.peer.send(WireMessage.reply(to: serial, "s", WireMessage.text(text)).bytes)
+            await #expect(throws: DBusError.self) { try await asking.value }
+        }
+        try await victim.expectAnswer()
+    }
+
     @Test(arguments: HostileMessage.malformed)
     func `what is no message ends the connection, and that is told once`(
         message: HostileMessage
@@ -117,5 +129,11 @@ extension HostileMessage {
         ),
         HostileMessage("no message", WireMessage(type: 0)),
         HostileMessage("silence", []),
+        HostileMessage("no name", WireMessage.reply(to: 1, "s", WireMessage.text("no name"))),
+        HostileMessage("an empty name", WireMessage.reply(to: 1, "s", WireMessage.text(""))),
+        HostileMessage(
+            "a name that others can have too",
+            WireMessage.reply(to: 1, "s", WireMessage.text("org.example.Bell"))
+        ),
     ]
 }

@@ -22,7 +22,7 @@ extension Connection {
     public func owner(of name: BusName) async throws -> BusName? {
         do {
             let reply = try await driver("GetNameOwner", name.string)
-            return BusName(unchecked: try reply.results(String.self))
+            return try Self.name(in: reply)
         } catch let error as DBusError where error.name == .nameHasNoOwner {
             return nil
         }
@@ -36,7 +36,20 @@ extension Connection {
     /// Registers with the bus, which gives the connection its name.
     func hello() async throws {
         let reply = try await driver("Hello")
-        setUniqueName(BusName(unchecked: try reply.results(String.self)))
+        let name = try Self.name(in: reply)
+        guard name.isUnique else {
+            throw DBusError(.failed, "the bus gave a name that is no connection's own")
+        }
+        setUniqueName(name)
+    }
+
+    /// The name that a bus has answered with: what it says is no more to be trusted than what
+    /// anybody else does, and libdbus would abort the program for a bad one.
+    static func name(in reply: Reply) throws(DBusError) -> BusName {
+        guard let name = BusName(validating: try reply.results(String.self)) else {
+            throw DBusError(.failed, "the bus gave a name that is none")
+        }
+        return name
     }
 
     func driver<each Input: DBusEncodable>(

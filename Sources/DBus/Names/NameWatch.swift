@@ -134,7 +134,7 @@ public import EventLoop
             guard let change = try? message.arguments(String.self, String.self, String.self),
                 let entry = self?.entries[name]
             else { return }
-            self?.tell(change.2.isEmpty ? nil : BusName(unchecked: change.2), entry)
+            self?.tell(BusName(validating: change.2), entry)
         }
     }
 
