@@ -39,10 +39,11 @@ package struct DecodingCheck: Sendable {
             try TypedDecoding.run(message, choice: counts.inputs)
             try checkValues(message)
             counts.decoded += 1
-        } catch let finding as Finding {
-            throw finding
         } catch {
-            guard WireMap(of: bytes).hasDescriptors else { throw Finding("refused: \(error)") }
+            // A message of bytes alone has no descriptors, whatever its types say.
+            guard WireMap(of: bytes).hasDescriptors else {
+                throw error as? Finding ?? Finding("refused: \(error)")
+            }
             counts.refused += 1
         }
     }
