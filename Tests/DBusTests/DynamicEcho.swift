@@ -17,8 +17,8 @@ import Testing
         let method = Method(name: "Echo", inputs: [], outputs: []) {
             [weak connection] call, message, answer in
             do {
-                let reply = try Message.methodReturn(to: call)
-                try reply.append(values: message.values())
+                var reply = try Message.methodReturn(to: call)
+                try reply.append(contentsOf: message.values())
                 try connection?.send(reply)
             } catch {
                 answer.fail(error)
@@ -43,12 +43,12 @@ import Testing
         from service: BusName,
         to client: Connection
     ) async throws -> Bool {
-        let call = try Message.call("Echo", on: interface, at: "/", of: service)
-        try call.append(values: values)
+        var call = try Message.call("Echo", on: interface, at: "/", of: service)
+        try call.append(contentsOf: values)
         let reply = try await client.call(call)
         let types = values.map(\.signature.string).joined()
-        return try reply.message.signature.string == types
-            && reply.message.values().isIdentical(to: values)
+        return try reply.signature.string == types
+            && reply.values().isIdentical(to: values)
     }
 
     /// Sends random messages there and back.

@@ -95,6 +95,34 @@ import Testing
         }
     }
 
+    @Test func `structures in tables, with structures and lists in them`() async throws {
+        try await exchange {
+            generator -> [String: [Struct<Int16, Struct<String, [UInt8]>, Bool, [UInt64: Int32]>]]
+            in
+            generator.table { generator in
+                let structures = generator.list { generator in
+                    Struct(
+                        generator.number() as Int16,
+                        Struct(generator.text(), generator.list { $0.number() as UInt8 }),
+                        generator.types.random.oneIn(2),
+                        generator.table { ($0.number() as UInt64, $0.number() as Int32) }
+                    )
+                }
+                return (generator.text(), structures)
+            }
+        }
+    }
+
+    @Test func `variants of types that are known`() async throws {
+        try await exchange { generator -> [Variant<[String: Struct<UInt32, String>]>] in
+            generator.list { generator in
+                Variant(generator.table { ($0.text(), Struct($0.number() as UInt32, $0.text())) })
+            }
+        } isSame: { left, right in
+            left.map(\.content) == right.map(\.content)
+        }
+    }
+
     @Test func `bytes, and lists of small numbers between them`() async throws {
         try await exchange { generator -> [[UInt8]] in
             generator.list { $0.list { $0.number() } }

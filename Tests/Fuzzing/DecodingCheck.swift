@@ -74,8 +74,8 @@ package struct DecodingCheck: Sendable {
         guard signature == message.signature.string else {
             throw Finding("“\(message.signature)” was read as “\(signature)”")
         }
-        let copy = try Message.forArguments()
-        try copy.append(values: values)
+        var copy = try Message.forArguments()
+        try copy.append(contentsOf: values)
         guard message.body.elementsEqual(copy.body) else {
             throw Finding("written as other bytes: \(values)")
         }
@@ -89,7 +89,7 @@ package struct DecodingCheck: Sendable {
 
     /// Writes a value as a variant and reads it.
     private func checkVariant(_ value: Value) throws {
-        let message = try Message.forArguments()
+        var message = try Message.forArguments()
         try message.append(value)
         guard try message.arguments(Value.self).isIdentical(to: value) else {
             throw Finding("changed in a variant: \(value)")
@@ -99,13 +99,13 @@ package struct DecodingCheck: Sendable {
 
 extension Message {
     fileprivate static func forArguments() throws -> Message {
-        let message = try Message.signal("Rung", of: "org.example.Bell", from: "/")
-        dbus_message_set_serial(message.pointer, 1)
-        return message
+        try Message.signal("Rung", of: "org.example.Bell", from: "/")
     }
 
     /// The bytes of the arguments, in this machine's order of bytes once they have been read.
     fileprivate var body: ArraySlice<UInt8> {
+        // A message without a number cannot be marshalled, one with a number not be written to.
+        if dbus_message_get_serial(pointer) == 0 { dbus_message_set_serial(pointer, 1) }
         let bytes = marshalled()
         let count = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self) }
         return bytes.suffix(Int(count))

@@ -29,11 +29,11 @@ package struct MessageGenerator: Sendable {
 
     private mutating func marshalled(_ kind: CInt, _ arguments: [Value]) -> [UInt8] {
         guard let pointer = dbus_message_new(kind) else { preconditionFailure("no memory") }
-        let message = Message(adopting: pointer)
+        var message = Message(adopting: pointer)
         address(pointer, kind)
-        dbus_message_set_serial(pointer, max(1, values.number()))
-        let appended: Void? = try? message.append(values: arguments)
+        let appended: Void? = try? message.append(contentsOf: arguments)
         precondition(appended != nil, "a random value has no form on the bus")
+        dbus_message_set_serial(pointer, max(1, values.number()))
         return message.marshalled()
     }
 

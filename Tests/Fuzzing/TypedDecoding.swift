@@ -6,7 +6,7 @@ internal import DBus
 enum TypedDecoding {
     /// Reads a message as one of the types.
     static func run(_ message: borrowing Message, choice: Int) throws {
-        switch choice % 16 {
+        switch choice % 20 {
         case 0: try read(message, [String: Value].self)
         case 1: try read(message, [String: [Int64]].self)
         case 2: try read(message, [String: UInt32].self)
@@ -21,6 +21,10 @@ enum TypedDecoding {
         case 11: try read(message, ObjectPath.self)
         case 12: _ = try? message.arguments(String.self, String.self, Value.self)
         case 13: _ = try? message.arguments(String.self, [String: Value].self, [String].self)
+        case 14: try read(message, Struct<UInt64, UInt64>.self)
+        case 15: try read(message, [Struct<String, Struct<Double, Value>>].self)
+        case 16: _ = try? message.arguments(Variant<[String: UInt32]>.self)
+        case 17: _ = try? message.arguments(UnixDescriptor.self, [UnixDescriptor].self)
         default:
             // Whether it knows the user depends on the contents.
             var reader = MessageReader(readingFrom: message.pointer)
