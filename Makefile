@@ -19,7 +19,7 @@ test_packages = $(run_packages) dbus-bin gpsd gpsd-clients libglib2.0-bin python
 debug = .build/debug
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test example bench fuzz lint format release clean
+.PHONY: help build run test example bench fuzz asan tsan lint format release clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) \
@@ -56,6 +56,18 @@ fuzz: ## feed the decoder of messages millions of damaged ones
 	@.ci/require $(build_packages)
 	$(SWIFT) build --configuration release --product fuzz-dbus
 	.build/release/fuzz-dbus --count $(COUNT) --seed $(SEED)
+
+asan: ## run all tests under the address and leak sanitizer
+	@.ci/require $(test_packages)
+	$(SWIFT) build --build-tests --sanitize address --scratch-path .build/asan
+	LSAN_OPTIONS=suppressions=Tests/leaks.supp:print_suppressions=0 timeout --kill-after=10 1500 \
+		$(SWIFT) test --skip-build --disable-xctest --sanitize address --scratch-path .build/asan
+
+tsan: ## run all tests under the thread sanitizer
+	@.ci/require $(test_packages)
+	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
+	timeout --kill-after=10 1500 \
+		$(SWIFT) test --skip-build --disable-xctest --sanitize thread --scratch-path .build/tsan
 
 lint: ## check the format and the documentation comments
 	@.ci/require $(build_packages)

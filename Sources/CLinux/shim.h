@@ -18,7 +18,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// argp takes the version's text from a global variable, which Swift rightly finds unsafe.
+// argp takes the version's text from a global variable, which Swift rightly distrusts.
 static inline void clinux_set_program_version(const char *version) {
     argp_program_version = version;
 }

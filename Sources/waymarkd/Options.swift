@@ -110,13 +110,21 @@ private enum ArgumentParser {
 
     static func run(_ reading: Reading) -> CInt {
         clinux_set_program_version(strdup("waymarkd \(Version.text)"))
+        var texts: [UnsafeMutablePointer<CChar>?] = []
+        defer { for text in texts { free(text) } }
+        func keep(_ text: String?) -> UnsafePointer<CChar>? {
+            guard let text else { return nil }
+            texts.append(strdup(text))
+            return texts.last.flatMap { UnsafePointer($0) }
+        }
+        let about = keep(about)
         var options = rows.map { row in
             argp_option(
-                name: strdup(row.name),
+                name: keep(row.name),
                 key: row.key,
-                arg: row.value.map { UnsafePointer(strdup($0)) } ?? nil,
+                arg: keep(row.value),
                 flags: 0,
-                doc: strdup(row.text),
+                doc: keep(row.text),
                 group: 0
             )
         }
@@ -124,7 +132,7 @@ private enum ArgumentParser {
         return options.withUnsafeBufferPointer { options in
             var parser = argp()
             parser.options = options.baseAddress
-            parser.doc = UnsafePointer(strdup(about))
+            parser.doc = about
             parser.parser = { key, value, state in
                 guard let input = state?.pointee.input else { return ARGP_ERR_UNKNOWN }
                 let reading = Unmanaged<Reading>.fromOpaque(input).takeUnretainedValue()
