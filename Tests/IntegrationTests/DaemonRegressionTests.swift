@@ -168,11 +168,4 @@ import Testing
         #expect(try await daemon.waitForExit() == .status(78))
         #expect(daemon.output.contains("which is no regular file"))
     }
-
-    private func residentKilobytes(of process: Int32) throws -> Int {
-        let line = try readFile("/proc/\(process)/status").split(separator: "\n")
-            .first { $0.hasPrefix("VmRSS:") }
-        let number = line?.split { !$0.isNumber }.first.flatMap { Int($0) }
-        return try #require(number)
-    }
 }
