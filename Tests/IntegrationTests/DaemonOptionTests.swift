@@ -13,7 +13,14 @@ import Testing
         return (try await child.waitForExit(), child.output)
     }
 
-    @Test func `it tells its version and its options`() async throws {
+    /// glibc's parser ends the process by itself, in the middle of a call, which the thread
+    /// sanitizer takes amiss.
+    private nonisolated static let parserMayEnd = ConditionTrait.enabled(
+        if: !isThreadSanitized,
+        "the thread sanitizer does not let argp end the process"
+    )
+
+    @Test(parserMayEnd) func `it tells its version and its options`() async throws {
         let (exit, version) = try await run(["--version"])
         #expect(exit == .status(0))
         #expect(version == "waymarkd 0.1.0\n")
@@ -24,7 +31,6 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--nonsense"], "unrecognized option"),
         (["nonsense"], "“nonsense” is no option"),
         (["--bus", "nowhere"], "use system, session, or an address such as unix:path=/run/bus"),
         (["--source", "gps"], "“gps” is no type of source: use gpsd, nmea or static"),
@@ -37,6 +43,12 @@ import Testing
         let (exit, output) = try await run(row.0)
         #expect(exit == .status(64))
         #expect(output.contains(row.1), "\(output)")
+    }
+
+    @Test(parserMayEnd) func `an option that does not exist is told`() async throws {
+        let (exit, output) = try await run(["--nonsense"])
+        #expect(exit == .status(64))
+        #expect(output.contains("unrecognized option"))
     }
 
     @Test func `a mistake in the configuration is told with file and line`() async throws {
