@@ -26,11 +26,13 @@ public import EventLoop
         self.interface = interface
     }
 
-    /// Calls a method and waits for the answer; see ``Connection/call(_:on:at:of:_:timeout:)``.
+    /// Calls a method and waits for the answer; see
+    /// ``Connection/call(_:on:at:of:_:flags:timeout:)``.
     @discardableResult
     public func call<each Input: DBusEncodable>(
         _ member: MemberName,
         _ arguments: repeat each Input,
+        flags: CallFlags = [],
         timeout: Duration? = .seconds(25)
     ) async throws -> Reply {
         try await connection.call(
@@ -39,8 +41,37 @@ public import EventLoop
             at: path,
             of: destination,
             repeat each arguments,
+            flags: flags,
             timeout: timeout
         )
+    }
+
+    /// Calls a method with arguments whose types are only known now, and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - member: The method.
+    ///   - values: The arguments, each of which is written as its own type.
+    ///   - flags: What the peer and the bus may do for the call.
+    ///   - timeout: How long to wait; `nil` for as long as the connection lives.
+    /// - Returns: The answer.
+    /// - Throws: The peer's error; `NoReply` when time is up; `CancellationError` when the task
+    ///   is cancelled.
+    @discardableResult
+    public func call(
+        _ member: MemberName,
+        values: [Value],
+        flags: CallFlags = [],
+        timeout: Duration? = .seconds(25)
+    ) async throws -> Reply {
+        var message = try Message.call(
+            member,
+            on: interface,
+            at: path,
+            of: destination,
+            flags: flags
+        )
+        try message.append(contentsOf: values)
+        return try await connection.call(message, timeout: timeout)
     }
 
     /// Fetches the value of a property.

@@ -16,10 +16,28 @@ internal import EventLoop
 
     /// Answers with results.
     func succeed<each Output: DBusEncodable>(_ results: repeat each Output) {
+        send { reply throws(DBusError) in try reply.append(repeat each results) }
+    }
+
+    /// Answers with results of dynamic types, which must be those that were announced.
+    func succeed(values: [Value], as types: String) {
+        send { reply throws(DBusError) in
+            let found = values.map(\.signature.string).joined()
+            guard found == types else {
+                throw DBusError(
+                    .failed,
+                    "the method has returned “\(found)” where “\(types)” was announced"
+                )
+            }
+            try reply.append(contentsOf: values)
+        }
+    }
+
+    private func send(_ write: (inout Message) throws(DBusError) -> Void) {
         guard call.expectsReply, let connection = call.connection else { return }
         do {
             var reply = try Message.methodReturn(to: call)
-            try reply.append(repeat each results)
+            try write(&reply)
             try connection.send(reply)
         } catch {
             fail(error)

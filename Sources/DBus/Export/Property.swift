@@ -56,8 +56,8 @@ extension Interface.Member {
     ///
     /// - Parameters:
     ///   - name: Its name.
-    ///   - notice: How its changes are told; the object does so by
-    ///     ``Connection/emitPropertiesChanged(of:at:_:to:)``.
+    ///   - notice: How its changes are told, when the object says that there is one:
+    ///     ``ExportedObject/propertiesChanged(_:of:)``.
     ///   - get: Returns the value for a caller.
     /// - Returns: A member for the table.
     public static func property<Content: DBusCodable>(
