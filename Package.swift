@@ -44,6 +44,11 @@ let package = Package(
             dependencies: ["CGPS", "CLinux", "EventLoop", "Geo", "NMEA"],
             swiftSettings: common
         ),
+        .target(
+            name: "PositioningDBus",
+            dependencies: ["DBus", "EventLoop", "Geo", "NMEA", "Positioning"],
+            swiftSettings: pure
+        ),
         .target(name: "Consent", swiftSettings: pure),
         .target(name: "Interfaces", dependencies: ["DBus", "Geo"], swiftSettings: pure),
         .target(
@@ -143,6 +148,13 @@ let package = Package(
         .testTarget(
             name: "PositioningTests",
             dependencies: ["CLinux", "EventLoop", "Geo", "NMEA", "Positioning", "TestKit"],
+            swiftSettings: common
+        ),
+        .testTarget(
+            name: "PositioningDBusTests",
+            dependencies: [
+                "DBus", "EventLoop", "Geo", "Positioning", "PositioningDBus", "TestKit",
+            ],
             swiftSettings: common
         ),
         .testTarget(
