@@ -20,6 +20,7 @@ struct ModemReport {
     /// The newest fix of the report, `nil` if there is none.
     ///
     /// - Parameter now: Civil time, for a date that the modem does not tell.
+    /// - Returns: A fix whose source is `modem`.
     func fix(now: Timestamp) -> Fix? {
         let sentences = values[ModemInterface.Sources.sentences.rawValue]?.string
         if let fix = sentences.flatMap({ Self.newestFix(of: $0, now: now) }) { return fix }

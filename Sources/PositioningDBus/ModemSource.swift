@@ -11,7 +11,10 @@ public import Positioning
 /// sentences of NMEA 0183 where it can; afterwards the modem is set up as it was before, so that
 /// the receiver rests unless somebody else wanted it. Modems that come and go are followed.
 @LoopActor public final class ModemSource: LocationSource {
+    /// The name it has in the configuration.
     public let name: String
+
+    /// What a receiver reaches under the open sky.
     public let bestAccuracyMetres = 5.0
     private let connection: Connection
     private let clock: any Timekeeper
