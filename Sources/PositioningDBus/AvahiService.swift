@@ -60,8 +60,10 @@ struct AvahiReceiver: Hashable, Sendable {
         leastAccuracyMetres = word.map { Self.metres(String($0)) } ?? 0
     }
 
-    /// The words that receivers announce, in metres. What is not known is taken as exact, as an
-    /// announcement without the word is: each fix tells its own accuracy.
+    /// The words that receivers announce, in metres.
+    ///
+    /// What is not known is taken as exact, as an announcement without the word is: each fix tells
+    /// its own accuracy.
     private static func metres(_ word: String) -> Double {
         switch word {
         case "country": 300_000
