@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DBus
+import EventLoop
+import TestKit
+import Testing
+
+/// Properties that are asked for while their connection ends, or of an owner that is none.
+@Suite @LoopActor struct BreakClientTests {
+    private func properties(_ connection: Connection) -> Task<CachedProperties, any Error> {
+        LoopActor.task {
+            try await Proxy(
+                connection,
+                destination: "org.example.Lamp",
+                path: "/lamp",
+                interface: "org.example.Lamp"
+            ).cachedProperties()
+        }
+    }
+
+    @Test func `who waits for properties is told that the connection was closed`() async throws {
+        let bus = try FakeBus()
+        let connection = try await Connection.open(.address(bus.address))
+        let peer = try await bus.peers.next()
+        let ended = Mailbox<Void>()
+        let waiting = properties(connection)
+        LoopActor.task {
+            _ = await waiting.result
+            ended.append(())
+        }
+        _ = try await peer.serial(of: "GetNameOwner")
+        connection.close()
+        try await ended.next(within: .seconds(5))
+    }
+
+    @Test func `an owner of the properties' name that is none is an error`() async throws {
+        let victim = try await BusVictim(on: try FakeBus())
+        let waiting = properties(victim.connection)
+        let serial = try await victim.peer.serial(of: "GetNameOwner")
+        victim.peer.send(WireMessage.reply(to: serial, "s", WireMessage.text("no name")).bytes)
+        try await victim.expectAnswer()
+        waiting.cancel()
+        await #expect(throws: (any Error).self) { try await waiting.value }
+    }
+}
