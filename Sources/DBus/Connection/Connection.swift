@@ -196,13 +196,18 @@ public import EventLoop
             onDisconnect?()
             _ = onReconnect.take()
         case .reconnect:
-            detach()
-            peers.lost()
-            owners.lost()
-            names.lost()
+            letGo()
             onDisconnect?()
             if !isEnded, reconnection == nil { reconnect() }
         }
+    }
+
+    /// Lets go of what was connected to, and tells those whom that concerns.
+    private func letGo() {
+        detach()
+        peers.lost()
+        owners.lost()
+        names.lost()
     }
 
     /// Tries to connect until it succeeds: soon at first, as a bus that is restarted is back at
@@ -235,7 +240,11 @@ public import EventLoop
             try await names.restore(on: self)
             return isOpen
         } catch {
-            detach()
+            // The bus may still be there; libdbus would abort the program for letting go of it.
+            if let library {
+                dbus_connection_close(library)
+                letGo()
+            }
             return false
         }
     }

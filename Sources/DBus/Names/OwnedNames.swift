@@ -99,9 +99,14 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
     /// Requests all names anew, of a bus that knows none of them.
     func restore(on connection: Connection) async throws {
         for (name, entry) in entries {
-            let result = try await connection.sendRequest(for: name, entry.flags)
-            answered(name, result)
-            if entries[name]?.isOwned == true { entry.onChange?(true) }
+            do {
+                let result = try await connection.sendRequest(for: name, entry.flags)
+                answered(name, result)
+                if entries[name]?.isOwned == true { entry.onChange?(true) }
+            } catch let error as DBusError where connection.isOpen && error.name != .noReply {
+                // The bus has another policy than before; what else there was is back.
+                forget(name)
+            }
         }
     }
 
