@@ -10,7 +10,10 @@ internal import EventLoop
 
     private let pointer: OpaquePointer
     private weak var connection: Connection?
+    /// Takes the outcome in the order of arrivals.
     private var handler: (@LoopActor (Outcome) -> Void)?
+    /// Takes it a turn later.
+    private var waiter: CheckedContinuation<Reply, any Error>?
     private var outcome: Outcome?
 
     /// Takes over a reference that nobody else will give back.
@@ -49,7 +52,7 @@ internal import EventLoop
                 try await withCheckedThrowingContinuation { continuation in
                     // A task may be off the actor for a moment between the call and this closure.
                     if let outcome { return continuation.resume(with: outcome) }
-                    handler = { continuation.resume(with: $0) }
+                    waiter = continuation
                 }
             } onCancel: {
                 Task { @LoopActor in end(CancellationError()) }
@@ -78,6 +81,7 @@ internal import EventLoop
         self.outcome = outcome
         connection?.finished(self)
         handler.take()?(outcome)
+        waiter.take()?.resume(with: outcome)
     }
 }
 

@@ -32,13 +32,26 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
 
 /// The well-known names that a connection owns or waits for.
 @LoopActor final class OwnedNames {
-    struct Entry {
+    /// One request for a name.
+    @LoopActor final class Entry {
         let flags: NameFlags
         /// Told when the name comes or goes after the request was answered.
         let onChange: (@LoopActor (Bool) -> Void)?
-        var isOwned: Bool
+        fileprivate var isOwned: Bool
+        /// Whether this bus has been asked.
+        fileprivate var isSent = false
         /// Whether the bus has answered the request: what comes before belongs to the answer.
-        var isAnswered = false
+        fileprivate var isAnswered = false
+
+        fileprivate init(
+            _ flags: NameFlags,
+            isOwned: Bool,
+            _ onChange: (@LoopActor (Bool) -> Void)?
+        ) {
+            self.flags = flags
+            self.isOwned = isOwned
+            self.onChange = onChange
+        }
     }
 
     private var entries: [BusName: Entry] = [:]
@@ -46,18 +59,55 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
     nonisolated init() {}
 
     /// Notes a request before it is sent, so that what comes of it later finds it.
-    func note(_ name: BusName, _ flags: NameFlags, _ onChange: (@LoopActor (Bool) -> Void)?) {
-        let isOwned = entries[name]?.isOwned ?? false
-        entries[name] = Entry(flags: flags, onChange: onChange, isOwned: isOwned)
+    ///
+    /// - Returns: What takes the answer as it arrives, since the name may come or go right behind.
+    fileprivate func note(
+        _ name: BusName,
+        _ flags: NameFlags,
+        on connection: Connection,
+        _ onChange: (@LoopActor (Bool) -> Void)?
+    ) -> @LoopActor (Result<NameRequest, any Error>) -> Void {
+        let earlier = entries[name]
+        let entry = Entry(flags, isOwned: earlier?.isOwned ?? false, onChange)
+        entry.isSent = connection.isOpen
+        entries[name] = entry
+        return { [weak self, weak connection] outcome in
+            switch outcome {
+            case .success(let result): self?.answered(name, result)
+            case .failure(let error):
+                guard let self else { return }
+                failed(entry, for: name, earlier)
+                // The bus may have granted it all the same.
+                guard entries[name] == nil, let connection, connection.isOpen,
+                    error is CancellationError || (error as? DBusError)?.name == .noReply
+                else { return }
+                try? connection.callWithoutReply(
+                    "ReleaseName",
+                    on: BusDriver.interface,
+                    at: BusDriver.path,
+                    of: BusDriver.name,
+                    name.string
+                )
+            }
+        }
     }
 
-    func answered(_ name: BusName, _ result: NameRequest) {
+    private func answered(_ name: BusName, _ result: NameRequest) {
         entries[name]?.isAnswered = true
         switch result {
         case .owner, .alreadyOwner: entries[name]?.isOwned = true
         case .queued: entries[name]?.isOwned = false
         case .exists: entries[name] = nil
         }
+    }
+
+    /// A request that has failed leaves what an earlier one has brought.
+    private func failed(_ entry: Entry, for name: BusName, _ earlier: Entry?) {
+        guard entries[name] === entry else { return }
+        entries[name] = earlier
+        guard let earlier, earlier.isOwned != entry.isOwned else { return }
+        earlier.isOwned = entry.isOwned
+        if earlier.isAnswered { earlier.onChange?(earlier.isOwned) }
     }
 
     func forget(_ name: BusName) {
@@ -79,7 +129,7 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
 
     private func change(_ name: BusName, isOwned: Bool) {
         guard let entry = entries[name], entry.isOwned != isOwned else { return }
-        entries[name]?.isOwned = isOwned
+        entry.isOwned = isOwned
         guard entry.isAnswered else { return }
         // Who does not want to queue has the name no more, and is not to take it back from its
         // new owner when the bus is restarted.
@@ -89,23 +139,30 @@ public struct NameFlags: OptionSet, Hashable, Sendable {
 
     /// The bus has gone, and all names with it.
     func lost() {
-        for (name, entry) in entries {
-            entries[name]?.isOwned = false
-            entries[name]?.isAnswered = false
-            if entry.isOwned, entry.isAnswered { entry.onChange?(false) }
+        for entry in Array(entries.values) {
+            let wasOwned = entry.isOwned && entry.isAnswered
+            entry.isOwned = false
+            entry.isSent = false
+            entry.isAnswered = false
+            if wasOwned { entry.onChange?(false) }
         }
     }
 
     /// Requests all names anew, of a bus that knows none of them.
     func restore(on connection: Connection) async throws {
-        for (name, entry) in entries {
+        // Each may be given back, or requested by somebody else, while others are waited for.
+        for (name, entry) in entries where entries[name] === entry && !entry.isSent {
+            entry.isSent = true
             do {
-                let result = try await connection.sendRequest(for: name, entry.flags)
-                answered(name, result)
-                if entries[name]?.isOwned == true { entry.onChange?(true) }
+                try await connection.sendRequest(for: name, entry.flags) { [weak self] outcome in
+                    guard let self, entries[name] === entry, case .success(let result) = outcome
+                    else { return }
+                    answered(name, result)
+                    if entry.isOwned { entry.onChange?(true) }
+                }
             } catch let error as DBusError where connection.isOpen && error.name != .noReply {
                 // The bus has another policy than before; what else there was is back.
-                forget(name)
+                if entries[name] === entry { entries[name] = nil }
             }
         }
     }
@@ -133,15 +190,8 @@ extension Connection {
         flags: NameFlags = .doNotQueue,
         onChange: (@LoopActor (_ isOwner: Bool) -> Void)? = nil
     ) async throws -> NameRequest {
-        names.note(name, flags, onChange)
-        do {
-            let result = try await sendRequest(for: name, flags)
-            names.answered(name, result)
-            return result
-        } catch {
-            names.forget(name)
-            throw error
-        }
+        let note = names.note(name, flags, on: self, onChange)
+        return try await sendRequest(for: name, flags, note)
     }
 
     /// Gives a name back, or its place in the queue for it.
@@ -150,8 +200,34 @@ extension Connection {
         _ = try await driver("ReleaseName", name.string)
     }
 
-    func sendRequest(for name: BusName, _ flags: NameFlags) async throws -> NameRequest {
-        let reply = try await driver("RequestName", name.string, flags.rawValue)
+    /// Requests a name; a closure takes the outcome in the order of other arrivals.
+    @discardableResult
+    fileprivate func sendRequest(
+        for name: BusName,
+        _ flags: NameFlags,
+        _ handler: @escaping @LoopActor (Result<NameRequest, any Error>) -> Void
+    ) async throws -> NameRequest {
+        let call: PendingCall
+        do {
+            try Task.checkCancellation()
+            var message = try Message.call(
+                "RequestName",
+                on: BusDriver.interface,
+                at: BusDriver.path,
+                of: BusDriver.name
+            )
+            try message.append(name.string, flags.rawValue)
+            call = try start(message) { outcome in
+                handler(outcome.flatMap { reply in Result { try Self.request(in: reply) } })
+            }
+        } catch {
+            handler(.failure(error))
+            throw error
+        }
+        return try Self.request(in: try await call.reply)
+    }
+
+    private static func request(in reply: Reply) throws -> NameRequest {
         guard let result = NameRequest(rawValue: try reply.results(UInt32.self)) else {
             throw DBusError(.failed, "the bus gave an unknown answer to RequestName")
         }
