@@ -15,6 +15,21 @@ extension Connection {
         guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
     }
 
+    /// Sends a call that makes the bus send less, however much waits for it.
+    func sendRegardless<each Input: DBusEncodable>(
+        _ member: MemberName,
+        on interface: InterfaceName,
+        at path: ObjectPath,
+        of destination: BusName,
+        _ arguments: repeat each Input
+    ) throws(DBusError) {
+        guard let library else { throw .closed }
+        var message = try Message.call(member, on: interface, at: path, of: destination)
+        dbus_message_set_no_reply(message.pointer, 1)
+        try message.append(repeat each arguments)
+        guard dbus_connection_send(library, message.pointer, nil) != 0 else { throw .outOfMemory }
+    }
+
     /// Returns libdbus's connection if it may send a message.
     func allow(_ message: borrowing Message) throws(DBusError) -> OpaquePointer {
         guard let library else { throw .closed }

@@ -180,6 +180,7 @@ public import EventLoop
         }
         bridge?.detach()
         bridge = nil
+        matches.lost()
         for call in waiting { call.end(DBusError.closed) }
         for flush in exchange(&flushes, with: []) { flush.resume(throwing: DBusError.closed) }
         dbus_connection_unref(library)

@@ -79,7 +79,11 @@ extension Connection {
         let subscription = try connection.subscribe(to: match) { [weak self] message in
             if let name = message.text(at: 0) { self?.ended(BusName(unchecked: name)) }
         }
-        subscription.onAnswer { [weak self] error in self?.isWatching = error == nil }
+        subscription.onAnswer { [weak self] error in
+            self?.isWatching = error == nil
+            // Whoever is watched next asks again: there may be room by then.
+            if error != nil { self?.subscription = nil }
+        }
         return subscription
     }
 

@@ -10,6 +10,8 @@ internal import EventLoop
 
     private final class Entry {
         var users = 1
+        /// Whether this bus has been asked.
+        var isSent = false
         /// Whether the bus has answered, and how.
         var answer: Result<Void, DBusError>?
         var listeners: [Listener] = []
@@ -22,6 +24,10 @@ internal import EventLoop
     /// Adds a rule, at the bus only if it is not there yet.
     func add(_ rule: String, on connection: Connection) throws(DBusError) {
         if let entry = entries[rule] {
+            // There may be room by now for one that was refused.
+            if case .failure = entry.answer, connection.isOpen {
+                try send(entry, rule, on: connection)
+            }
             entry.users += 1
         } else {
             let entry = Entry()
@@ -36,8 +42,10 @@ internal import EventLoop
         entry.users -= 1
         guard entry.users == 0 else { return }
         entries[rule] = nil
+        // Who waits for its answer is told last: what they do may well end other rules.
+        defer { tell(.closed, to: entry) }
         if case .failure = entry.answer { return }
-        try? connection.callWithoutReply(
+        try? connection.sendRegardless(
             "RemoveMatch",
             on: BusDriver.interface,
             at: BusDriver.path,
@@ -56,10 +64,17 @@ internal import EventLoop
         }
     }
 
-    /// Adds all rules anew, at a bus that knows none of them.
-    func restore(on connection: Connection) throws(DBusError) {
-        for (rule, entry) in entries {
+    /// The bus has gone, and all rules with it.
+    func lost() {
+        for entry in entries.values {
+            entry.isSent = false
             entry.answer = nil
+        }
+    }
+
+    /// Adds all rules anew that a new bus does not know yet.
+    func restore(on connection: Connection) throws(DBusError) {
+        for (rule, entry) in entries where !entry.isSent {
             try send(entry, rule, on: connection)
         }
     }
@@ -84,11 +99,17 @@ internal import EventLoop
                 }
             }
         )
+        entry.isSent = true
+        entry.answer = nil
     }
 
     private func settle(_ entry: Entry, _ answer: Result<Void, DBusError>) {
         entry.answer = answer
         let error: DBusError? = if case .failure(let error) = answer { error } else { nil }
+        tell(error, to: entry)
+    }
+
+    private func tell(_ error: DBusError?, to entry: Entry) {
         for listener in exchange(&entry.listeners, with: []) { listener(error) }
     }
 }
