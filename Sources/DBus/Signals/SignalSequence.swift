@@ -44,12 +44,20 @@ public struct SignalSequence<Element: Sendable>: AsyncSequence, Sendable {
 @LoopActor final class SignalBuffer<Element: Sendable> {
     private let buffering: SignalBuffering
     private weak var connection: Connection?
-    private var elements: ArraySlice<Element> = []
-    private var taker: CheckedContinuation<Element?, any Error>?
+    /// What was taken is `nil` before the head: a slice would keep it.
+    private var elements: [Element?] = []
+    private var head = 0
+    private var takers: [Taker] = []
     /// How it has ended, `nil` while it goes on.
     private var end: Result<Void, any Error>?
     private var isHoldingBack = false
     private var subscription: Subscription?
+
+    /// A task that waits for the next signal.
+    @LoopActor private final class Taker {
+        var continuation: CheckedContinuation<Element?, any Error>?
+        nonisolated init() {}
+    }
 
     init(_ buffering: SignalBuffering, on connection: Connection) {
         self.buffering = buffering
@@ -70,18 +78,20 @@ public struct SignalSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     func append(_ element: Element) {
         guard end == nil else { return }
-        if let taker = taker.take() { return taker.resume(returning: element) }
+        if !takers.isEmpty {
+            return takers.removeFirst().continuation.take()?.resume(returning: element) ?? ()
+        }
         elements.append(element)
         switch buffering {
         case .holdingBack(let limit):
-            if elements.count >= limit, !isHoldingBack {
+            if count >= limit, !isHoldingBack {
                 isHoldingBack = true
                 connection?.pause()
             }
         case .newest(let limit):
-            if elements.count > limit { elements.removeFirst() }
+            if count > limit { _ = popFirst() }
         case .failing(let limit):
-            guard elements.count > limit else { return }
+            guard count > limit else { return }
             elements.removeLast()
             finish(
                 .failure(
@@ -100,7 +110,25 @@ public struct SignalSequence<Element: Sendable>: AsyncSequence, Sendable {
         end = result
         subscription.take()?.cancel()
         letGo()
-        taker.take()?.resume(with: result.map { nil })
+        for taker in exchange(&takers, with: []) {
+            taker.continuation.take()?.resume(with: result.map { nil })
+        }
+    }
+
+    private var count: Int { elements.count - head }
+
+    private func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let element = elements[head].take()
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 32, head > elements.count / 2 {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
     }
 
     private func letGo() {
@@ -110,24 +138,27 @@ public struct SignalSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     func next() async throws -> Element? {
-        try await withTaskCancellationHandler { @LoopActor in
+        let taker = Taker()
+        return try await withTaskCancellationHandler { @LoopActor in
             try await withCheckedThrowingContinuation { continuation in
                 if Task.isCancelled {
                     continuation.resume(returning: nil)
-                } else if let element = elements.popFirst() {
-                    if case .holdingBack(let limit) = buffering, elements.count <= limit / 2 {
-                        letGo()
-                    }
+                } else if let element = popFirst() {
+                    if case .holdingBack(let limit) = buffering, count <= limit / 2 { letGo() }
                     continuation.resume(returning: element)
                 } else if let end {
                     continuation.resume(with: end.map { nil })
                 } else {
-                    precondition(taker == nil, "two tasks wait for one sequence's next signal")
-                    taker = continuation
+                    taker.continuation = continuation
+                    takers.append(taker)
                 }
             }
         } onCancel: {
-            Task { @LoopActor in taker.take()?.resume(returning: nil) }
+            // By then the task may have its signal, and another one may wait.
+            Task { @LoopActor in
+                takers.removeAll { $0 === taker }
+                taker.continuation.take()?.resume(returning: nil)
+            }
         }
     }
 }
