@@ -60,7 +60,7 @@ extension Connection {
     }
 
     /// Whether libdbus has not noticed a loss that it will tell of after what has arrived before.
-    private var isConnected: Bool {
+    var isConnected: Bool {
         library.map { dbus_connection_get_is_connected($0) != 0 } ?? false
     }
 

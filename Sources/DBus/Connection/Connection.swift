@@ -277,7 +277,9 @@ public import EventLoop
         if pauseCount > 0, waiting.isEmpty { updateReading() }
     }
 
-    private var isTaking: Bool { pauseCount == 0 || !waiting.isEmpty }
+    /// Of a bus that has gone nothing more comes than what is here, and who waits for the end of
+    /// the connection is to be told of it.
+    private var isTaking: Bool { pauseCount == 0 || !waiting.isEmpty || !isConnected }
 
     private func updateReading() {
         bridge?.isReading = isTaking

@@ -20,6 +20,11 @@ internal import EventLoop
             for watch in watches { update(descriptorOf: watch) }
         }
     }
+    /// Whether the bus has gone.
+    ///
+    /// What it has left is read then in any case, up to the end, which libdbus takes note of
+    /// nowhere else: it would go on trying to write.
+    private var hasHungUp = false
     private var registrations: [CInt: DescriptorWatch] = [:]
     private var timers: [OpaquePointer: Timer] = [:]
 
@@ -112,12 +117,19 @@ internal import EventLoop
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }
         let flags = dbus_watch_get_flags(watch)
         var interest = Readiness()
-        if flags & DBUS_WATCH_READABLE.rawValue != 0, isReading { interest.insert(.readable) }
+        if flags & DBUS_WATCH_READABLE.rawValue != 0, isReading || hasHungUp {
+            interest.insert(.readable)
+        }
         if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { interest.insert(.writable) }
         return interest
     }
 
     private func handle(_ readiness: Readiness, on descriptor: CInt) {
+        if !isReading, !hasHungUp, !readiness.isDisjoint(with: [.hangup, .error]) {
+            hasHungUp = true
+            for watch in watches { update(descriptorOf: watch) }
+            return
+        }
         // A handler may take watches back, this one's neighbours included: libdbus has freed a
         // watch that is not among them any more.
         for watch in watches {
