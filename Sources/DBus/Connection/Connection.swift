@@ -154,6 +154,9 @@ public import EventLoop
         guard let pointer else { throw .outOfMemory }
         library = pointer
         dbus_connection_set_exit_on_disconnect(pointer, 0)
+        // libdbus would stop reading while so much of what it has read is in use, answers included.
+        dbus_connection_set_max_received_size(pointer, CLong.max)
+        dbus_connection_set_max_received_unix_fds(pointer, CLong.max)
         bridge = LoopBridge(
             pointer,
             wantsDispatch: { [weak self] in self?.scheduleDispatch() },
