@@ -195,6 +195,8 @@ public import EventLoop
     private func lost() {
         switch policy {
         case .end:
+            letGo()
+            guard !isEnded else { return }
             let onDisconnect = onDisconnect.take()
             end()
             onDisconnect?()
