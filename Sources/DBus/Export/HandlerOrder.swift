@@ -20,10 +20,13 @@ internal import EventLoop
             await handler()
         }
         guard let caller = call.sender, let connection = call.connection else { return }
-        let wasWatching = connection.peers.isWatching
+        let (wasWatching, ends) = (connection.peers.isWatching, connection.peers.toldEnds)
         // Behind its beginning: most handlers do not really wait, and need not be watched over.
         EventLoop.shared.perform { [weak connection] in
-            if let connection { running.follow(caller, on: connection, wasWatching: wasWatching) }
+            guard let connection else { return }
+            // The caller's end may have been told meanwhile.
+            let isAlive = wasWatching && ends == connection.peers.toldEnds
+            running.follow(caller, on: connection, isKnownAlive: isAlive)
         }
     }
 

@@ -25,10 +25,11 @@ internal import EventLoop
     /// - Parameters:
     ///   - caller: The caller's unique name.
     ///   - connection: The connection by which the call came.
-    ///   - wasWatching: Whether the bus told the ends of its connections when the call came.
-    func follow(_ caller: BusName, on connection: Connection, wasWatching: Bool) {
+    ///   - isKnownAlive: Whether the bus would have told its end, and has not.
+    func follow(_ caller: BusName, on connection: Connection, isKnownAlive: Bool) {
         guard !isOver else { return }
-        watch = try? connection.watchPeer(caller, isKnownAlive: wasWatching) { [weak self] in
+        guard connection.isOpen else { return task?.cancel() ?? () }
+        watch = try? connection.watchPeer(caller, isKnownAlive: isKnownAlive) { [weak self] in
             self?.task?.cancel()
         }
     }

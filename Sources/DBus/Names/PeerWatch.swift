@@ -29,8 +29,12 @@ extension Connection {
         // It may have gone before the bus knew of the wish to be told. The bus answers in order,
         // so an owner now means that its end will be told.
         LoopActor.task { [weak self, weak watch] in
-            guard let self, let answer = try? await [self.owner(of: peer)] else { return }
-            if answer == [nil] { watch?.vanished() }
+            guard let self, !isEnded else { return }
+            // Of a bus that has gone nobody is left.
+            guard isOpen else { return watch?.vanished() ?? () }
+            if let answer = try? await [self.owner(of: peer)], answer == [nil] {
+                watch?.vanished()
+            }
         }
         return watch
     }
@@ -46,6 +50,8 @@ extension Connection {
     private var subscription: Subscription?
     /// Whether the bus has answered that it tells of all ends from now on.
     private(set) var isWatching = false
+    /// How many ends have been told.
+    private(set) var toldEnds = 0
 
     private struct Weak {
         weak var watch: PeerWatch?
@@ -90,10 +96,12 @@ extension Connection {
     /// The bus has gone, and with it all that were connected.
     func lost() {
         isWatching = false
+        toldEnds += 1
         for peer in Array(watches.keys) { ended(peer) }
     }
 
     private func ended(_ peer: BusName) {
+        toldEnds += 1
         guard !watches.isEmpty else {
             isWatching = false
             subscription.take()?.cancel()
