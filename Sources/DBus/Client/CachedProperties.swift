@@ -68,10 +68,18 @@ public import EventLoop
             member: StandardInterfaces.propertiesChanged.name,
             arguments: [0: object.interface.string]
         )
-        subscription = try connection.subscribe(to: match) { [weak self] message in
-            let change = try? message.arguments(String.self, [String: Value].self, [String].self)
-            if let change { self?.apply(change.1, invalidated: change.2) }
-        }
+        subscription = try connection.subscribe(
+            to: match,
+            onEnd: { [weak self] in self?.loaded(.failure(DBusError.closed)) },
+            { [weak self] message in
+                let change = try? message.arguments(
+                    String.self,
+                    [String: Value].self,
+                    [String].self
+                )
+                if let change { self?.apply(change.1, invalidated: change.2) }
+            }
+        )
         owner = try connection.watchName(object.destination) { [weak self] owner in
             self?.ownerChanged(to: owner)
         }

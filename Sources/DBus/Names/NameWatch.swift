@@ -151,8 +151,8 @@ public import EventLoop
                 guard let self, let entry else { return }
                 switch $0 {
                 case .success(let reply):
-                    guard let owner = try? reply.results(String.self) else { return }
-                    tell(BusName(unchecked: owner), entry)
+                    // A bus that gives none has nobody who could be spoken to.
+                    tell(try? Connection.name(in: reply), entry)
                 case .failure(let error as DBusError) where error.name == .nameHasNoOwner:
                     tell(nil, entry)
                 case .failure:
