@@ -47,8 +47,14 @@ internal import EventLoop
     /// Answers with an error.
     func fail(_ error: any Error) {
         guard call.expectsReply, let connection = call.connection else { return }
-        let error = error as? DBusError ?? DBusError(.failed, "\(error)")
-        // It fails only without memory or connection, and then nothing can be sent about that.
-        try? connection.send(Message.error(error, to: call))
+        let original = error as? DBusError ?? DBusError(.failed, "\(error)")
+        do {
+            try connection.send(Message.error(original, to: call))
+        } catch {
+            // Its details may have no form on the bus, or be too much for it. Without them it fails
+            // only without memory or connection, and then nothing can be sent about that.
+            let plain = DBusError(original.name, original.message)
+            try? connection.send(Message.error(plain, to: call))
+        }
     }
 }
