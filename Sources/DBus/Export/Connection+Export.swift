@@ -108,9 +108,8 @@ extension Connection {
     }
 
     private func object(for call: Call) -> ExportedObject? {
-        if let object = objects[call.path] {
-            return object.isVisible(to: call.sender) ? object : nil
-        }
+        // Where others cannot see an object all is as if there were none.
+        if let object = objects[call.path], object.isVisible(to: call.sender) { return object }
         return objects.fallback(for: call.path)?(call).map {
             ExportedObject($0, at: call.path, visibleTo: nil, on: self)
         }
