@@ -90,6 +90,7 @@ public import EventLoop
         var told: [InterfaceName] = []
         for (interface, _) in changes where !told.contains(interface.name) {
             told.append(interface.name)
+            guard interface.isVisible(to: look) else { continue }
             var values: [String: PropertyContent] = [:]
             var invalidated: [String] = []
             for (other, property) in changes where other.name == interface.name {
@@ -100,13 +101,24 @@ public import EventLoop
                     invalidated.append(property.name.string)
                 }
             }
-            try? connection.emitPropertiesChanged(
-                of: interface.name,
-                at: path,
-                values,
-                invalidated: invalidated,
-                to: owner
-            )
+            do {
+                try connection.emitPropertiesChanged(
+                    of: interface.name,
+                    at: path,
+                    values,
+                    invalidated: invalidated,
+                    to: owner
+                )
+            } catch {
+                // A value may have no form on the bus, or be too much for it.
+                try? connection.emitPropertiesChanged(
+                    of: interface.name,
+                    at: path,
+                    [:] as [String: PropertyContent],
+                    invalidated: invalidated + values.keys,
+                    to: owner
+                )
+            }
         }
     }
 }
