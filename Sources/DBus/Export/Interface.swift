@@ -54,6 +54,13 @@ public struct Interface: Sendable {
         return contents
     }
 
+    /// The values of those properties that can be read now.
+    @LoopActor func readableContents(for call: Call) -> [String: PropertyContent] {
+        var contents: [String: PropertyContent] = [:]
+        for property in properties { contents[property.name.string] = try? property.get(call) }
+        return contents
+    }
+
     // Every call looks for its method: nothing is copied but what is found.
 
     func method(_ name: MemberName) -> Method? {

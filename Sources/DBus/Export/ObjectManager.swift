@@ -31,7 +31,7 @@ enum ObjectManager {
                     where object.isVisible(to: call.sender)
                         && path.nextStep(towards: object.path) != nil
                     {
-                        objects[object.path] = try interfaces(of: object, for: call)
+                        objects[object.path] = interfaces(of: object, for: call)
                     }
                     return objects
                 },
@@ -46,14 +46,14 @@ enum ObjectManager {
         guard !connection.objects.managers.isEmpty else { return }
         let look = Call(lookingAt: object.path, for: object.owner, over: connection)
         for manager in managers(above: object, on: connection) {
-            guard let interfaces = try? interfaces(of: object, for: look),
+            guard
                 var message = try? Message.signal(
                     added.name,
                     of: name,
                     from: manager,
                     to: object.owner
                 ),
-                (try? message.append(object.path, interfaces)) != nil
+                (try? message.append(object.path, interfaces(of: object, for: look))) != nil
             else { continue }
             try? connection.send(message)
         }
@@ -79,10 +79,11 @@ enum ObjectManager {
     @LoopActor private static func interfaces(
         of object: ExportedObject,
         for call: Call
-    ) throws -> Interfaces {
+    ) -> Interfaces {
         var interfaces: Interfaces = [:]
         for interface in object.interfaces where interface.isVisible(to: call) {
-            interfaces[interface.name] = try interface.contents(for: call)
+            // One that cannot be read now hides nothing else.
+            interfaces[interface.name] = interface.readableContents(for: call)
         }
         return interfaces
     }
