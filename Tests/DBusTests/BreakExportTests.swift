@@ -33,7 +33,7 @@ import Testing
                 at: path,
                 of: service.uniqueName,
                 repeat each arguments,
-                timeout: .seconds(5)
+                timeout: .seconds(25)
             )
         }
 
@@ -251,7 +251,7 @@ import Testing
             at: "/"
         )
         object.propertiesChanged("Tone", "Name", of: Self.interface)
-        let (values, invalidated) = try await changes.next(within: .seconds(5))
+        let (values, invalidated) = try await changes.next()
         #expect(invalidated.contains("Tone"))
         #expect(values["Name"] == "big" || invalidated.contains("Name"))
         subscription.cancel()

@@ -61,7 +61,7 @@ import Testing
         #expect(try await cancelled.value == nil)
         _ = try await pair.client.owner(of: pair.service.uniqueName)
         try pair.service.emit(Self.rung, from: "/", 7)
-        #expect(try await taken.next(within: .seconds(5)) == 7)
+        #expect(try await taken.next() == 7)
         _ = await waiting.result
     }
 
@@ -74,7 +74,7 @@ import Testing
         }
         _ = try await pair.client.owner(of: pair.service.uniqueName)
         for times in [UInt32(1), 2] { try pair.service.emit(Self.rung, from: "/", times) }
-        for times in [UInt32(1), 2] { #expect(try await taken.next(within: .seconds(5)) == times) }
+        for times in [UInt32(1), 2] { #expect(try await taken.next() == times) }
     }
 
     @Test func `a signal that was taken is freed`() async throws {
@@ -87,7 +87,7 @@ import Testing
         _ = try await pair.client.owner(of: pair.client.uniqueName)
         weak var taken: ReceivedSignal?
         do { taken = try await sequence.makeAsyncIterator().next() }
-        try await eventually("the release", within: .seconds(5)) { taken == nil }
+        try await eventually("the release") { taken == nil }
         withExtendedLifetime(sequence) {}
     }
 
@@ -104,7 +104,7 @@ import Testing
             }
         }
         EventLoop.shared.perform { subscription.cancel() }
-        #expect(try await outcome.next(within: .seconds(5)) == false)
+        #expect(try await outcome.next() == false)
     }
 
     @Test func `a rule that was refused is asked for again by who wants it next`() async throws {
@@ -119,7 +119,7 @@ import Testing
         let again = try pair.client.subscribe(to: match) { _ in heard.append(()) }
         try await again.established()
         try pair.service.emit(Self.rung, from: "/", 1)
-        try await heard.next(within: .seconds(5))
+        try await heard.next()
         withExtendedLifetime(refused) {}
     }
 
@@ -134,7 +134,7 @@ import Testing
         let second = try pair.client.watchPeer(pair.service.uniqueName) { ends.append(()) }
         _ = try await pair.client.owner(of: pair.client.uniqueName)
         pair.service.close()
-        for _ in 0..<2 { try await ends.next(within: .seconds(5)) }
+        for _ in 0..<2 { try await ends.next() }
         withExtendedLifetime((first, second)) {}
     }
 
@@ -157,24 +157,27 @@ import Testing
 
     @Test func `who keeps large answers still gets others`() async throws {
         let pair = try await Pair()
-        let text = String(repeating: "x", count: 25_000_000)
+        // Three are more than libdbus would let a program keep. Bytes, which nobody on the way has
+        // to look at.
+        let bytes = [UInt8](repeating: 7, count: 22_500_000)
         pair.service.export(
-            [Interface(Self.interface, [.method("Read", out: ["it"]) { _ in text }])],
+            [Interface(Self.interface, [.method("Read", out: ["it"]) { _ in bytes }])],
             at: "/"
         )
         var kept: [Reply] = []
-        for _ in 0..<4 {
+        for _ in 0..<3 {
             kept.append(
                 try await pair.client.call(
                     "Read",
                     on: Self.interface,
                     at: "/",
                     of: pair.service.uniqueName,
-                    timeout: .seconds(5)
+                    timeout: .seconds(100)
                 )
             )
         }
-        #expect(kept.count == 4)
+        #expect(kept.count == 3)
+        _ = try await pair.client.owner(of: pair.client.uniqueName)
     }
 
     @Test func `a flush ends with the bus while signals are held back`() async throws {
@@ -195,7 +198,7 @@ import Testing
         }
         try await SystemTimekeeper.shared.sleep(for: .zero)
         pair.bus.process.signal(SIGKILL)
-        try await ended.next(within: .seconds(5))
+        try await ended.next()
         withExtendedLifetime(sequence) {}
     }
 }

@@ -229,7 +229,7 @@ public import EventLoop
             while true {
                 try await timekeeper.sleep(for: pause)
                 guard let self else { return }
-                if await self.tryToReconnect() { break }
+                if await self.tryToReconnect(), self.isOpen { break }
                 pause = min(pause * 2, .seconds(5))
             }
             self?.reconnection = nil
