@@ -42,4 +42,36 @@ import Testing
         waiting.cancel()
         await #expect(throws: (any Error).self) { try await waiting.value }
     }
+
+    @Test func `a property whose new value cannot be had is told to be gone`() async throws {
+        let bus = try await PrivateBus.start()
+        let (service, client) = (try await bus.connect(), try await bus.connect())
+        let broken = Mailbox<Void>()
+        let object = service.export(
+            [
+                Interface(
+                    "org.example.Bell",
+                    [
+                        .property("Tone", notice: .invalidation) { _ -> String in
+                            if !broken.contents.isEmpty { throw DBusError(.failed, "broken") }
+                            return "C"
+                        }
+                    ]
+                )
+            ],
+            at: "/"
+        )
+        let cache = try await Proxy(
+            client,
+            destination: service.uniqueName,
+            path: "/",
+            interface: "org.example.Bell"
+        ).cachedProperties()
+        let changes = Mailbox<Set<String>>()
+        cache.onChange = { changes.append($0) }
+        broken.append(())
+        object.propertiesChanged("Tone", of: "org.example.Bell")
+        #expect(try await changes.next(within: .seconds(3)) == ["Tone"])
+        #expect(cache["Tone"] == nil)
+    }
 }

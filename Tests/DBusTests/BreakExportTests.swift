@@ -256,4 +256,47 @@ import Testing
         #expect(values["Name"] == "big" || invalidated.contains("Name"))
         subscription.cancel()
     }
+
+    @Test func `what is exported on a closed connection does not keep it`() async throws {
+        let bus = try await PrivateBus.start()
+        weak var weakly: Connection?
+        do {
+            let connection = try await bus.connect()
+            weakly = connection
+            connection.close()
+            connection.export(
+                [Interface(Self.interface, [.method("Ring") { _ in _ = connection.isOpen }])],
+                at: "/"
+            )
+        }
+        try await eventually("the release", within: .seconds(5)) { weakly == nil }
+    }
+
+    @Test func `a connection closed in a handler of its own call`() async throws {
+        let bus = try await PrivateBus.start()
+        for isAsync in [false, true] {
+            let connection = try await bus.connect()
+            connection.export(
+                [
+                    Interface(
+                        Self.interface,
+                        [
+                            isAsync
+                                ? .asyncMethod("Ring") { _ in connection.close() }
+                                : .method("Ring") { _ in connection.close() }
+                        ]
+                    )
+                ],
+                at: "/"
+            )
+            await #expect(throws: DBusError.self) {
+                try await connection.call(
+                    "Ring",
+                    on: Self.interface,
+                    at: "/",
+                    of: connection.uniqueName
+                )
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ import Testing
 /// What can go wrong between the loss of a bus and the moment when all is as before.
 @Suite @LoopActor struct BreakReconnectTests {
     private static let interface: InterfaceName = "org.example.Bell"
+    private static let rung = Signal<UInt32>("Rung", of: interface, arguments: ["times"])
 
     @Test func `a bus that refuses at first is asked again`() async throws {
         let bus = try await PrivateBus.start()
@@ -82,5 +83,50 @@ import Testing
         var owned = 0
         for name in names where try await witness.owner(of: name) != nil { owned += 1 }
         #expect(owned <= 1)
+    }
+
+    @Test func `a connection that holds signals back returns, and goes on`() async throws {
+        let bus = try await PrivateBus.start()
+        let client = try await Connection.open(.address(bus.address), whenLost: .reconnect)
+        let service = try await Connection.open(.address(bus.address), whenLost: .reconnect)
+        let (back, away) = (Mailbox<Void>(), Mailbox<Void>())
+        client.onReconnect = { back.append(()) }
+        client.onDisconnect = { away.append(()) }
+        let serviceBack = Mailbox<Void>()
+        service.onReconnect = { serviceBack.append(()) }
+        try await service.requestName("org.example.Bell")
+        let one = try client.signals(
+            Self.rung,
+            from: "/",
+            of: "org.example.Bell",
+            buffering: .holdingBack(2)
+        )
+        let two = try client.signals(
+            Self.rung,
+            from: "/",
+            of: "org.example.Bell",
+            buffering: .holdingBack(2)
+        )
+        _ = try await client.owner(of: client.uniqueName)
+        for times in UInt32(0)..<10 { try service.emit(Self.rung, from: "/", times) }
+        _ = try await service.owner(of: service.uniqueName)
+        _ = try await client.owner(of: client.uniqueName)
+        bus.process.signal(SIGKILL)
+        _ = try await bus.process.waitForExit()
+        try await bus.restart()
+        try await serviceBack.next()
+        let taking = LoopActor.task {
+            var count = 0
+            for try await _ in one { count += 1; if count == 20 { break } }
+        }
+        let taking2 = LoopActor.task {
+            var count = 0
+            for try await _ in two { count += 1; if count == 20 { break } }
+        }
+        try await away.next()
+        try await back.next()
+        for times in UInt32(0)..<10 { try service.emit(Self.rung, from: "/", times) }
+        _ = await taking.result
+        _ = await taking2.result
     }
 }
