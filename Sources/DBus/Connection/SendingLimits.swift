@@ -21,6 +21,7 @@ public struct SendingLimits: Hashable, Sendable {
     public init() {}
 
     func allow(_ message: borrowing Message, queued: Int) throws(DBusError) {
+        guard message.isWhole else { throw .notWhole }
         guard message.size <= messageSize else {
             throw DBusError(
                 .limitsExceeded,

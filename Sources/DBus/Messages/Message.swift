@@ -13,6 +13,8 @@ public struct Message: ~Copyable {
     private(set) var size = 0
     /// How many descriptors were written here.
     private(set) var descriptorCount = 0
+    /// Whether all that was begun was written; a bus ends the connection of who sends anything else.
+    private(set) var isWhole = true
 
     /// What a message is.
     public enum Kind: Hashable, Sendable {
@@ -147,6 +149,7 @@ extension Message {
     public func copy(to destination: BusName) throws(DBusError) -> Message {
         var message = try Self.adopting(dbus_message_copy(pointer))
         (message.size, message.descriptorCount) = (size, descriptorCount)
+        message.isWhole = isWhole
         try message.setDestination(destination)
         return message
     }
@@ -190,12 +193,18 @@ extension Message {
         guard Int(strlen(dbus_message_get_signature(pointer))) + letters <= 255 else {
             throw DBusError(.limitsExceeded, "the types of a message take more than 255 letters")
         }
+        guard isWhole else { throw .notWhole }
         var writer = MessageWriter(
             appendingTo: pointer,
             size: size,
             descriptorCount: descriptorCount
         )
+        isWhole = false
         try body(&writer)
+        guard !writer.hasAbandoned else {
+            throw .notWhole
+        }
+        isWhole = true
         (size, descriptorCount) = (writer.size, writer.descriptorCount)
     }
 

@@ -16,6 +16,8 @@ public struct MessageWriter: ~Copyable {
     private(set) var size: Int
     /// How many descriptors the message carries.
     private(set) var descriptorCount: Int
+    /// Whether the message holds part of a container that was not written to its end.
+    private(set) var hasAbandoned = false
 
     /// What the specification lets pass, variants included; who sends more loses the connection.
     private static let greatestDepth = 64
@@ -146,9 +148,12 @@ public struct MessageWriter: ~Copyable {
             try body(&inner)
         } catch {
             dbus_message_iter_abandon_container(&iterator, &inner.iterator)
+            // Whoever takes the error for none has a message that cannot be sent.
+            hasAbandoned = true
             throw error
         }
         (size, descriptorCount) = (inner.size, inner.descriptorCount)
+        if inner.hasAbandoned { hasAbandoned = true }
         guard dbus_message_iter_close_container(&iterator, &inner.iterator) != 0 else {
             throw .outOfMemory
         }
@@ -246,6 +251,10 @@ extension Signature {
 extension DBusError {
     static var outOfMemory: DBusError {
         DBusError(.noMemory, "there is not enough memory for the message")
+    }
+
+    static var notWhole: DBusError {
+        DBusError(.invalidArguments, "the message holds a value that was written in part")
     }
 
     fileprivate static var arrayTooLarge: DBusError {
