@@ -20,6 +20,7 @@ extension Connection {
         visibleTo owner: BusName? = nil
     ) -> ExportedObject {
         let object = ExportedObject(interfaces, at: path, visibleTo: owner, on: self)
+        guard !isEnded else { return object }
         objects.insert(object)
         ObjectManager.tellAdded(object, on: self)
         return object
@@ -41,7 +42,7 @@ extension Connection {
     ) -> ExportedObject {
         let manager = ObjectManager.interface(at: path, on: self)
         let object = export(interfaces + [manager], at: path)
-        objects.addManager(at: path)
+        if !isEnded { objects.addManager(at: path) }
         return object
     }
 
