@@ -152,10 +152,9 @@ public import EventLoop
         let generation = generation
         for name in invalidated {
             ask("Get", object.interface.string, name, of: owner) { [weak self] outcome in
-                guard let self, generation == self.generation,
-                    let value = try? outcome.get().results(Value.self)
-                else { return }
-                values[name] = value
+                guard let self, generation == self.generation else { return }
+                // Without an answer the old value is gone all the same.
+                values[name] = try? outcome.get().results(Value.self)
                 onChange?([name])
             }
         }
