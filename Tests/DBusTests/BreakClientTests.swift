@@ -74,4 +74,35 @@ import Testing
         #expect(try await changes.next(within: .seconds(3)) == ["Tone"])
         #expect(cache["Tone"] == nil)
     }
+
+    @Test func `an error with details beyond measure is read without them`() async throws {
+        let bus = try await PrivateBus.start()
+        let (service, client) = (try await bus.connect(), try await bus.connect())
+        let bytes = Value.array(of: "y", Array(repeating: .byte(7), count: 200_000))
+        for details in [[bytes], [.byte(1), .variant(bytes)]] {
+            service.export(
+                [
+                    Interface(
+                        "org.example.Bell",
+                        [
+                            .method("Ring") { _ in
+                                throw DBusError(.accessDenied, "no", details: details)
+                            }
+                        ]
+                    )
+                ],
+                at: "/"
+            )
+            // In memory a value takes forty times the place of a byte.
+            await #expect(throws: DBusError(.accessDenied, "no")) {
+                try await client.call(
+                    "Ring",
+                    on: "org.example.Bell",
+                    at: "/",
+                    of: service.uniqueName
+                )
+            }
+            service.withdraw("/")
+        }
+    }
 }
