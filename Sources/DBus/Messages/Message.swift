@@ -316,12 +316,19 @@ extension Message {
     /// The error that the message is, `nil` if it is none.
     package var error: DBusError? {
         guard let errorName else { return nil }
-        var values = (try? values()) ?? []
-        guard let text = values.first?.string else {
-            return DBusError(errorName, "", details: values)
+        // They are read whether anybody wants them or not, and take far more memory than on the
+        // bus, so there is an end to them.
+        var reader = MessageReader(readingFrom: pointer, values: 10_000)
+        let isText = reader.nextType == TypeCode.string
+        let text = isText ? (try? reader.next(String.self)) ?? "" : ""
+        var details: [Value] = []
+        while !reader.isAtEnd {
+            guard let value = try? Value(contentFrom: &reader) else {
+                return DBusError(errorName, text)
+            }
+            details.append(value)
         }
-        values.removeFirst()
-        return DBusError(errorName, text, details: values)
+        return DBusError(errorName, text, details: details)
     }
 
     private func name<Name: DBusName>(_ text: UnsafePointer<CChar>?) -> Name? {

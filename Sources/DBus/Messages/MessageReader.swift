@@ -7,6 +7,8 @@ internal import CDBus
 /// It lives only as long as the closure that it is passed to, inside a message that lives longer.
 public struct MessageReader: ~Copyable {
     private var iterator: DBusMessageIter
+    /// How many values of dynamic types may still be read.
+    private var valuesLeft = Int.max
 
     /// Begins at the first argument.
     ///
@@ -19,6 +21,18 @@ public struct MessageReader: ~Copyable {
     private init(recursingInto outer: inout DBusMessageIter) {
         iterator = DBusMessageIter()
         dbus_message_iter_recurse(&outer, &iterator)
+    }
+
+    /// Begins at the first argument, and reads no more than so many values of dynamic types.
+    init(readingFrom message: OpaquePointer, values: Int) {
+        self.init(readingFrom: message)
+        valuesLeft = values
+    }
+
+    /// Counts a value of a dynamic type that is about to be read.
+    mutating func countValue() throws(DBusError) {
+        guard valuesLeft > 0 else { throw DBusError(.limitsExceeded, "there are too many values") }
+        valuesLeft -= 1
     }
 
     /// Whether there is nothing more to read.
@@ -107,7 +121,9 @@ public struct MessageReader: ~Copyable {
     ) throws(DBusError) -> Result {
         try expect(type)
         var inner = MessageReader(recursingInto: &iterator)
+        inner.valuesLeft = valuesLeft
         let result = try body(&inner)
+        valuesLeft = inner.valuesLeft
         dbus_message_iter_next(&iterator)
         return result
     }

@@ -82,6 +82,7 @@ extension Value: DBusCodable {
 
     /// Reads a value as the type that comes next.
     init(contentFrom reader: inout MessageReader) throws(DBusError) {
+        try reader.countValue()
         switch reader.nextType {
         case TypeCode.byte: self = .byte(try UInt8(from: &reader))
         case TypeCode.boolean: self = .bool(try Bool(from: &reader))
