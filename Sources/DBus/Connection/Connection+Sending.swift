@@ -48,15 +48,16 @@ extension Connection {
 
     /// Waits until all that was sent has been written to the bus, without blocking the loop.
     ///
-    /// - Throws: `Disconnected` if the connection ends before.
+    /// - Throws: `Disconnected` if the connection ends before; `CancellationError` when the task is
+    ///   cancelled.
     public func flush() async throws {
         // A queue that is empty because the bus has gone was not written.
         guard isConnected else { throw DBusError.closed }
         guard queuedSize > 0 else { return }
-        try await withCheckedThrowingContinuation { continuation in
-            flushes.append(continuation)
-            scheduleFlushed()
-        }
+        let flush = Completion()
+        flushes.append(flush)
+        scheduleFlushed()
+        try await flush.wait()
     }
 
     /// Whether libdbus has not noticed a loss that it will tell of after what has arrived before.
@@ -69,7 +70,7 @@ extension Connection {
         guard !flushes.isEmpty else { return }
         EventLoop.shared.perform { [self] in
             guard isConnected, queuedSize == 0 else { return }
-            for flush in exchange(&flushes, with: []) { flush.resume() }
+            for flush in exchange(&flushes, with: []) { flush.complete() }
         }
     }
 }

@@ -62,8 +62,8 @@ public import EventLoop
     /// Calls of this side that wait for their answers.
     private var waiting: Set<PendingCall> = []
     /// Who waits until all is written.
-    var flushes: [CheckedContinuation<Void, any Error>] = []
-    private var endWaits: [CheckedContinuation<Void, Never>] = []
+    var flushes: [Completion] = []
+    private let ended = Completion()
     private var address: String
     private let policy: LossPolicy
     private let timekeeper: any Timekeeper
@@ -129,14 +129,13 @@ public import EventLoop
         matches.removeAll()
         owners.removeAll()
         names.removeAll()
-        for wait in exchange(&endWaits, with: []) { wait.resume() }
+        handlers.cancelAll()
+        ended.complete()
     }
 
-    /// Waits until the connection has ended: closed, or lost for good.
+    /// Waits until the connection has ended, closed or lost for good, or the task is cancelled.
     public func waitForEnd() async {
-        await withCheckedContinuation { continuation in
-            if isEnded { continuation.resume() } else { endWaits.append(continuation) }
-        }
+        try? await ended.wait()
     }
 
     /// Gives the connection its name.
@@ -185,7 +184,7 @@ public import EventLoop
         bridge = nil
         matches.lost()
         for call in waiting { call.end(DBusError.closed) }
-        for flush in exchange(&flushes, with: []) { flush.resume(throwing: DBusError.closed) }
+        for flush in exchange(&flushes, with: []) { flush.complete(.failure(DBusError.closed)) }
         dbus_connection_unref(library)
     }
 

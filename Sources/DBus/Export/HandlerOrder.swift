@@ -8,8 +8,23 @@ internal import EventLoop
 /// runs at once, unless such a task is about to begin: then it takes its place behind it.
 @LoopActor final class HandlerOrder {
     private var aboutToBegin = 0
+    /// The handlers that wait for something.
+    private var waiting: [ObjectIdentifier: RunningHandler] = [:]
 
     nonisolated init() {}
+
+    func add(_ handler: RunningHandler) {
+        waiting[ObjectIdentifier(handler)] = handler
+    }
+
+    func remove(_ handler: RunningHandler) {
+        waiting[ObjectIdentifier(handler)] = nil
+    }
+
+    /// Cancels the handlers that wait: their answers can go nowhere any more.
+    func cancelAll() {
+        for handler in Array(waiting.values) { handler.cancel() }
+    }
 
     /// Starts a handler that may wait, which is cancelled if the caller leaves meanwhile.
     func start(_ call: Call, _ handler: @escaping @LoopActor () async -> Void) {

@@ -2,10 +2,11 @@
 
 internal import EventLoop
 
-/// A handler that may wait, and what ends it early: that its caller leaves.
+/// A handler that may wait, and what ends it early: that its caller leaves, or the connection ends.
 @LoopActor final class RunningHandler {
     private var task: Task<Void, any Error>?
     private var watch: PeerWatch?
+    private weak var order: HandlerOrder?
     private var isOver = false
 
     nonisolated init() {}
@@ -16,6 +17,7 @@ internal import EventLoop
             await handler()
             isOver = true
             task = nil
+            order?.remove(self)
             watch.take()?.cancel()
         }
     }
@@ -28,9 +30,16 @@ internal import EventLoop
     ///   - isKnownAlive: Whether the bus would have told its end, and has not.
     func follow(_ caller: BusName, on connection: Connection, isKnownAlive: Bool) {
         guard !isOver else { return }
-        guard connection.isOpen else { return task?.cancel() ?? () }
+        guard connection.isOpen else { return cancel() }
+        order = connection.handlers
+        connection.handlers.add(self)
         watch = try? connection.watchPeer(caller, isKnownAlive: isKnownAlive) { [weak self] in
-            self?.task?.cancel()
+            self?.cancel()
         }
+    }
+
+    /// Cancels the handler's task.
+    func cancel() {
+        task?.cancel()
     }
 }

@@ -8,7 +8,12 @@ internal import CDBus
 public struct MessageReader: ~Copyable {
     private var iterator: DBusMessageIter
     /// How many values of dynamic types may still be read.
-    private var valuesLeft = Int.max
+    private var valuesLeft = Self.mostValues
+
+    /// The most values of dynamic types that are read of one message.
+    ///
+    /// Each takes forty times the memory that a byte takes on the bus.
+    private static let mostValues = 1 << 22
 
     /// Begins at the first argument.
     ///

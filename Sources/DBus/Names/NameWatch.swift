@@ -94,6 +94,12 @@ public import EventLoop
         return watch
     }
 
+    /// Tells when the bus has answered whether it tells a name's owners.
+    func whenAnswered(_ name: BusName, _ listener: @escaping MatchRules.Listener) {
+        guard let subscription = entries[name]?.subscription else { return listener(.closed) }
+        subscription.onAnswer(listener)
+    }
+
     fileprivate func remove(_ watch: NameWatch) {
         guard let entry = entries[watch.name] else { return }
         entry.watches[ObjectIdentifier(watch)] = nil

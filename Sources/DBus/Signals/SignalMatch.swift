@@ -13,7 +13,7 @@ public struct SignalMatch: Hashable, Sendable {
     public var interface: InterfaceName?
     /// Its name.
     public var member: MemberName?
-    /// Arguments by their places, counted from 0: texts, and at most the first 64.
+    /// Arguments by their places, 0 to 63: texts.
     public var arguments: [Int: String]
     /// The first argument: a bus name or the beginning of one, up to a dot.
     public var argument0Namespace: String?
@@ -52,7 +52,10 @@ public struct SignalMatch: Hashable, Sendable {
         add("path_namespace", pathNamespace?.string)
         add("interface", interface?.string)
         add("member", member?.string)
-        for (index, text) in arguments.sorted(by: { $0.key < $1.key }) { add("arg\(index)", text) }
+        for (index, text) in arguments.sorted(by: { $0.key < $1.key }) {
+            precondition((0...63).contains(index), "the bus matches no argument \(index)")
+            add("arg\(index)", text)
+        }
         add("arg0namespace", argument0Namespace)
         return rule
     }

@@ -10,7 +10,7 @@ internal import EventLoop
         /// The place among all routes: who subscribed first is told first.
         fileprivate let order: UInt64
         /// Tells who owns the sender's well-known name; `nil` for a sender that never changes.
-        fileprivate let owner: NameWatch?
+        let owner: NameWatch?
         fileprivate var handler: (@LoopActor (borrowing Message) -> Void)?
         fileprivate var onEnd: (@LoopActor () -> Void)?
 

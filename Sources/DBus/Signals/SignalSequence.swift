@@ -60,7 +60,13 @@ public struct SignalSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     init(_ buffering: SignalBuffering, on connection: Connection) {
-        self.buffering = buffering
+        // Of fewer than one nothing would ever be taken.
+        self.buffering =
+            switch buffering {
+            case .holdingBack(let limit): .holdingBack(max(limit, 1))
+            case .newest(let limit): .newest(max(limit, 1))
+            case .failing(let limit): .failing(max(limit, 0))
+            }
         self.connection = connection
     }
 

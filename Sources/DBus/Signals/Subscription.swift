@@ -30,24 +30,25 @@ public import EventLoop
     /// There is no need to: calls that are sent after subscribing reach their peers after the bus
     /// has. It is how to learn that the bus refuses, since a connection can have only so many.
     ///
-    /// - Throws: What the bus refuses with, such as `LimitsExceeded`.
+    /// - Throws: What the bus refuses with, such as `LimitsExceeded`; `CancellationError` when the
+    ///   task is cancelled.
     public func established() async throws {
-        guard let connection, route != nil else { throw DBusError.closed }
-        try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Void, any Error>) in
-            connection.matches.whenAnswered(rule) { error in
-                if let error {
-                    continuation.resume(throwing: error)
-                } else {
-                    continuation.resume()
-                }
-            }
-        }
+        guard connection != nil, route != nil else { throw DBusError.closed }
+        let answer = Completion()
+        onAnswer { error in answer.complete(error.map { .failure($0) } ?? .success(())) }
+        try await answer.wait()
     }
 
     /// Calls a closure when the bus has taken note (`nil`) or refuses.
+    ///
+    /// Of a sender's well-known name it has to tell the owners as well.
     func onAnswer(_ handler: @escaping MatchRules.Listener) {
-        connection?.matches.whenAnswered(rule, handler)
+        guard let connection, let route else { return }
+        connection.matches.whenAnswered(rule) { [weak connection] error in
+            guard error == nil, let name = route.owner?.name else { return handler(error) }
+            guard let connection else { return handler(.closed) }
+            connection.owners.whenAnswered(name, handler)
+        }
     }
 }
 

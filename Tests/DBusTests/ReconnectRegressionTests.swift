@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// What can go wrong between the loss of a bus and the moment when all is as before.
-@Suite @LoopActor struct BreakReconnectTests {
+@Suite @LoopActor struct ReconnectRegressionTests {
     private static let interface: InterfaceName = "org.example.Bell"
     private static let rung = Signal<UInt32>("Rung", of: interface, arguments: ["times"])
 

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// Signals and rules that end, are refused or are cancelled while others go on.
-@Suite @LoopActor struct BreakSignalTests {
+@Suite @LoopActor struct SignalRegressionTests {
     private static let interface: InterfaceName = "org.example.Bell"
     private static let rung = Signal<UInt32>("Rung", of: interface, arguments: ["times"])
     private static let said = Signal<String>("Said", of: interface, arguments: ["what"])
@@ -27,7 +27,7 @@ import Testing
             _ buffering: SignalBuffering = .holdingBack(8)
         ) throws -> SignalSequence<UInt32> {
             try client.signals(
-                BreakSignalTests.rung,
+                SignalRegressionTests.rung,
                 from: "/",
                 of: service.uniqueName,
                 buffering: buffering

@@ -21,7 +21,7 @@ private struct Odd: DBusEncodable {
 }
 
 /// Messages that were not written to their end.
-@Suite @LoopActor struct BreakMessageTests {
+@Suite @LoopActor struct MessageRegressionTests {
     private static let interface: InterfaceName = "org.example.Bell"
 
     @Test func `half a message is not sent`() async throws {

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// Properties that are asked for while their connection ends, or of an owner that is none.
-@Suite @LoopActor struct BreakClientTests {
+@Suite @LoopActor struct ClientRegressionTests {
     private func properties(_ connection: Connection) -> Task<CachedProperties, any Error> {
         LoopActor.task {
             try await Proxy(

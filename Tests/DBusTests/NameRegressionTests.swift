@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// Names whose fate changes while the request for them is on its way.
-@Suite @LoopActor struct BreakNameTests {
+@Suite @LoopActor struct NameRegressionTests {
     private let name: BusName = "org.example.Bell"
 
     /// A connection to a bus made by hand, and what it has told of its name.

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// What an exported object tells, to whom, and until when its handlers run.
-@Suite @LoopActor struct BreakExportTests {
+@Suite @LoopActor struct ExportRegressionTests {
     private static let interface: InterfaceName = "org.example.Bell"
 
     @LoopActor private struct Pair {
@@ -23,7 +23,7 @@ import Testing
 
         func call<each Input: DBusEncodable>(
             _ member: MemberName,
-            on interface: InterfaceName = BreakExportTests.interface,
+            on interface: InterfaceName = ExportRegressionTests.interface,
             at path: ObjectPath = "/",
             _ arguments: repeat each Input
         ) async throws -> Reply {
