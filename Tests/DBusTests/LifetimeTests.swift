@@ -361,4 +361,50 @@ import Testing
         begun.watch?.cancel()
         #expect(ends == 1)
     }
+
+    @Test func `who holds an object that holds it is freed when that is withdrawn`() async throws {
+        /// An object whose handlers refer to what holds the object.
+        @LoopActor final class Owner {
+            var object: ExportedObject?
+            var rings = 0
+
+            init(_ connection: Connection, at path: ObjectPath) {
+                object = connection.export(
+                    [
+                        Interface(
+                            "org.example.Bell",
+                            [
+                                .method("Ring") { _ in self.rings += 1 },
+                                .property("Rings") { _ in Int32(self.rings) },
+                            ]
+                        )
+                    ],
+                    at: path
+                )
+            }
+        }
+        let bus = try await PrivateBus.start()
+        let (service, client) = (try await bus.connect(), try await bus.connect())
+        weak var withdrawn: Owner?
+        weak var closed: Owner?
+        do {
+            let owners = [Owner(service, at: "/a"), Owner(service, at: "/b")]
+            (withdrawn, closed) = (owners[0], owners[1])
+            for path in ["/a", "/b"] as [ObjectPath] {
+                let proxy = Proxy(
+                    client,
+                    destination: service.uniqueName,
+                    path: path,
+                    interface: "org.example.Bell"
+                )
+                try await proxy.call("Ring")
+                #expect(try await proxy.get("Rings") == Int32(1))
+            }
+            owners[0].object?.withdraw()
+            owners[0].object?.propertiesChanged("Rings", of: "org.example.Bell")
+        }
+        #expect(withdrawn == nil && closed != nil)
+        service.close()
+        #expect(closed == nil)
+    }
 }

@@ -20,7 +20,10 @@ extension Connection {
         visibleTo owner: BusName? = nil
     ) -> ExportedObject {
         let object = ExportedObject(interfaces, at: path, visibleTo: owner, on: self)
-        guard !isEnded else { return object }
+        guard !isEnded else {
+            object.letGo()
+            return object
+        }
         objects.insert(object)
         ObjectManager.tellAdded(object, on: self)
         return object
@@ -70,6 +73,7 @@ extension Connection {
     public func withdraw(_ path: ObjectPath) {
         guard let object = objects.remove(at: path) else { return }
         ObjectManager.tellRemoved(object, on: self)
+        object.letGo()
     }
 
     // MARK: Incoming calls

@@ -4,17 +4,19 @@ public import EventLoop
 
 /// One object that a connection exports: its interfaces, and who may see it.
 ///
-/// It stays exported when this is let go of, until it is withdrawn or the connection ends.
+/// It stays exported when this is let go of, until it is withdrawn or the connection ends. Then it
+/// lets go of its handlers, so that what they hold may hold it.
 @LoopActor public final class ExportedObject {
     /// Where it is.
     public let path: ObjectPath
 
     /// The only connection that can see it; `nil` if all can.
     public let owner: BusName?
-    let interfaces: [Interface]
+    private(set) var interfaces: [Interface]
 
     /// The interfaces that every object has, made when they are first needed.
     private(set) lazy var standardInterfaces = StandardInterfaces.all(beside: interfaces)
+    private var isWithdrawn = false
     private(set) weak var connection: Connection?
     /// Properties whose changes are to be told, in the order in which they changed.
     private var changes: [(interface: Interface, property: Property)] = []
@@ -38,6 +40,15 @@ public import EventLoop
     /// Takes the object back: its path is unknown to callers from now on.
     public func withdraw() {
         if connection?.objects[path] === self { connection?.withdraw(path) }
+    }
+
+    /// Lets go of the handlers of an object that is not exported any more.
+    func letGo() {
+        isWithdrawn = true
+        // Let go of last: what they hold may end, and use this.
+        let handlers = (exchange(&interfaces, with: []), exchange(&standardInterfaces, with: []))
+        changes = []
+        _ = handlers
     }
 
     /// Emits a signal: to all that listen, or to the object's owner if it has one.
@@ -64,6 +75,7 @@ public import EventLoop
     ///   - properties: Their names.
     ///   - name: Their interface, which the object must have.
     public func propertiesChanged(_ properties: MemberName..., of name: InterfaceName) {
+        guard !isWithdrawn else { return }
         guard let interface = interfaces.first(where: { $0.name == name }) else {
             preconditionFailure("the object has no interface \(name)")
         }

@@ -31,7 +31,7 @@ internal import EventLoop
 
     func removeAll() {
         managers = []
-        _ = exchange(&all, with: [:])
+        for object in exchange(&all, with: [:]).values { object.letGo() }
         _ = exchange(&fallbacks, with: [:])
     }
 
