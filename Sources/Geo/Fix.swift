@@ -32,6 +32,21 @@ public struct Fix: Hashable, Sendable {
     /// Accuracy of the course in degrees.
     public var courseAccuracy: Double?
 
+    /// How many satellites have a part in the fix, of all systems, as the receiver says.
+    public var satellitesUsed: Int?
+
+    /// How the satellites' geometry multiplies a range's error horizontally; more than 0.
+    public var hdop: Double?
+
+    /// How the satellites' geometry multiplies a range's error vertically; more than 0.
+    public var vdop: Double?
+
+    /// How the satellites' geometry multiplies a range's error in space; more than 0.
+    public var pdop: Double?
+
+    /// Whether the receiver has found an altitude as well, as it says.
+    public var mode: Mode?
+
     /// When the fix was made, by the receiver's clock where it tells the date.
     public var timestamp: Timestamp
 
@@ -40,6 +55,14 @@ public struct Fix: Hashable, Sendable {
 
     /// Whether the fix was played back or made up instead of observed.
     public var isSimulated: Bool
+
+    /// How many dimensions a receiver has solved for.
+    public enum Mode: Hashable, Sendable {
+        /// Latitude and longitude; the altitude, if told at all, is assumed.
+        case twoDimensional
+        /// Latitude, longitude and altitude.
+        case threeDimensional
+    }
 
     /// Makes a fix of which only the position is known.
     ///
