@@ -34,6 +34,12 @@ extension Span<UInt8> {
         return Double(all.value) / all.scale
     }
 
+    /// A number of more than 0.
+    func positive(_ field: Range<Int>) -> Double? {
+        guard let number = unsigned(field), number > 0 else { return nil }
+        return number
+    }
+
     /// A whole number without sign.
     func integer(_ field: Range<Int>) -> Int? {
         var index = field.lowerBound
@@ -155,6 +161,16 @@ extension Span<UInt8> {
             unit /= 10
         }
         return whole + fraction
+    }
+
+    /// Reads a time of day that may be unknown.
+    ///
+    /// - Returns: Whether the field holds a time or nothing.
+    @inline(__always)
+    func readTimeOfDay(_ field: Range<Int>, into result: inout Int64?) -> Bool {
+        guard !field.isEmpty else { return true }
+        result = timeOfDay(field)
+        return result != nil
     }
 
     /// A date as `ddmmyy`: its midnight, `nil` if the calendar has no such day.

@@ -23,6 +23,9 @@ public struct FixAssembler: Sendable {
     private var calendar = ReceiverCalendar()
     private var order = SentenceOrder()
 
+    /// Errors of an epoch whose position is still to come.
+    private var upcoming: (gst: GST?, gbs: GBS?)
+
     /// Makes an assembler for one receiver.
     ///
     /// - Parameter source: What the fixes name as their source.
@@ -51,17 +54,48 @@ public struct FixAssembler: Sendable {
         case .gga(let gga):
             open(.gga, at: gga.timeOfDay, arrivedAt: arrivedAt, body)
             epoch?.add(gga)
-            if order.endsEpoch(.gga) { emit(body) }
+            close(.gga, body)
         case .rmc(let rmc):
             open(.rmc, at: rmc.timeOfDay, arrivedAt: arrivedAt, body)
             epoch?.add(rmc)
             // Before it has a fix a receiver tells what its battery remembers.
             if !rmc.isVoid, let date = rmc.date, let timeOfDay = rmc.timeOfDay {
-                calendar.tell(date: date, at: timeOfDay)
+                calendar.tell(date: date, at: timeOfDay, arrivedAt: arrivedAt)
             }
-            if order.endsEpoch(.rmc) { emit(body) }
+            close(.rmc, body)
+        case .gns(let gns):
+            open(.gns, at: gns.timeOfDay, arrivedAt: arrivedAt, body)
+            epoch?.add(gns)
+            close(.gns, body)
+        case .gll(let gll):
+            open(.gll, at: gll.timeOfDay, arrivedAt: arrivedAt, body)
+            epoch?.add(gll)
+            close(.gll, body)
+        case .vtg(let vtg):
+            openForUntimed(arrivedAt: arrivedAt, body)
+            epoch?.add(vtg)
+            close(.vtg, body)
+        case .gsa(let gsa):
+            openForUntimed(arrivedAt: arrivedAt, body)
+            epoch?.add(gsa)
+            close(.gsa, body)
+        case .gst(let gst):
+            guard let epoch, epoch.timeOfDay == gst.timeOfDay else {
+                upcoming.gst = gst
+                return
+            }
+            self.epoch?.add(gst)
+            close(.gst, body)
+        case .gbs(let gbs):
+            guard let epoch, epoch.timeOfDay == gbs.timeOfDay else {
+                upcoming.gbs = gbs
+                return
+            }
+            self.epoch?.add(gbs)
+            close(.gbs, body)
         case .zda(let zda):
-            calendar.tell(date: zda.date, at: zda.timeOfDay)
+            calendar.tell(date: zda.date, at: zda.timeOfDay, arrivedAt: arrivedAt)
+        case .gsv, .heading: break
         }
     }
 
@@ -74,22 +108,51 @@ public struct FixAssembler: Sendable {
     public mutating func flush() -> Fix? {
         var fix: Fix?
         emit { fix = $0 }
+        epoch?.isOver = true
         return fix
     }
 
-    /// Makes sure that the current epoch is the one of a sentence.
+    /// Makes sure that the current epoch is the one of a sentence with a position.
     private mutating func open(
-        _ part: Epoch.Part,
+        _ part: Part,
         at timeOfDay: Int64?,
         arrivedAt: Timestamp,
         _ body: (Fix) -> Void
     ) {
+        if epoch?.holds(part, timeOfDay: timeOfDay) != true { begin(arrivedAt: arrivedAt, body) }
+        if let timeOfDay { takeUpcoming(of: timeOfDay) }
+    }
+
+    /// Makes sure that there is an epoch for a sentence without time.
+    ///
+    /// It is of the epoch that stands before it, unless the receiver has been silent in between.
+    private mutating func openForUntimed(arrivedAt: Timestamp, _ body: (Fix) -> Void) {
+        if epoch?.isOver != false { begin(arrivedAt: arrivedAt, body) }
+    }
+
+    private mutating func begin(arrivedAt: Timestamp, _ body: (Fix) -> Void) {
         if let epoch {
-            if epoch.holds(part, timeOfDay: timeOfDay) { return }
             emit(body)
-            order.learn(from: epoch)
+            order.learn(from: epoch.tally)
         }
         epoch = Epoch(arrivedAt: arrivedAt)
+    }
+
+    /// Adds the errors that came before the epoch's first position.
+    private mutating func takeUpcoming(of timeOfDay: Int64) {
+        if let gst = upcoming.gst, gst.timeOfDay == timeOfDay {
+            epoch?.add(gst)
+            upcoming.gst = nil
+        }
+        if let gbs = upcoming.gbs, gbs.timeOfDay == timeOfDay {
+            epoch?.add(gbs)
+            upcoming.gbs = nil
+        }
+    }
+
+    /// Hands out the fix if nothing more is to be expected after a sentence.
+    private mutating func close(_ part: Part, _ body: (Fix) -> Void) {
+        if let epoch, order.endsEpoch(part, epoch.tally) { emit(body) }
     }
 
     /// Hands out the fix of the current epoch, if it has one and has not done so.

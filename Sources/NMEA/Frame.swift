@@ -3,13 +3,13 @@
 /// The outer form of a sentence: where its fields lie, and whether its checksum is right.
 struct Frame {
     /// How many fields a sentence of interest has at most; more are counted, not recorded.
-    static let capacity = 16
+    static let capacity = 30
 
     /// The number of fields after the address.
     let fieldCount: Int
 
     /// Where each field ends: at its comma, the star or the end of the line.
-    private let ends: InlineArray<17, UInt8>
+    private let ends: InlineArray<31, UInt8>
 
     /// Reads the frame of a line.
     ///
@@ -18,7 +18,7 @@ struct Frame {
     ///   - requiresChecksum: Whether a line without checksum is rejected.
     /// - Throws: The reason if the frame is not good.
     init(_ line: Span<UInt8>, requiresChecksum: Bool) throws(Rejection) {
-        var ends = InlineArray<17, UInt8>(repeating: 0)
+        var ends = InlineArray<31, UInt8>(repeating: 0)
         var commas = 0
         var sum: UInt8 = 0
         var index = 0

@@ -37,11 +37,7 @@ public struct GGA: Hashable, Sendable {
     /// Reads the fields, or makes `nil` of a sentence that is to be refused.
     init?(_ line: Span<UInt8>, _ frame: Frame) {
         guard frame.fieldCount == 14 else { return nil }
-        let time = frame.field(1)
-        if !time.isEmpty {
-            guard let timeOfDay = line.timeOfDay(time) else { return nil }
-            self.timeOfDay = timeOfDay
-        }
+        guard line.readTimeOfDay(frame.field(1), into: &timeOfDay) else { return nil }
         let indicator = frame.field(6)
         if !indicator.isEmpty {
             guard let letter = line.letter(indicator), let quality = Quality(indicator: letter)

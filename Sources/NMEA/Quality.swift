@@ -43,3 +43,10 @@ public enum Quality: UInt8, Hashable, Sendable {
         }
     }
 }
+
+extension Quality {
+    /// The one of two with the larger error.
+    func poorer(_ other: Quality) -> Quality {
+        ErrorModel.rangeError(self) < ErrorModel.rangeError(other) ? other : self
+    }
+}

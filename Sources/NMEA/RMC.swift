@@ -31,16 +31,12 @@ public struct RMC: Hashable, Sendable {
     public var isVoid: Bool { coordinate == nil }
 
     /// Metres a second in a knot.
-    private static let knot = 1852.0 / 3600.0
+    static let knot = 1852.0 / 3600.0
 
     /// Reads the fields, or makes `nil` of a sentence that is to be refused.
     init?(_ line: Span<UInt8>, _ frame: Frame) {
         guard (11...13).contains(frame.fieldCount) else { return nil }
-        let time = frame.field(1)
-        if !time.isEmpty {
-            guard let timeOfDay = line.timeOfDay(time) else { return nil }
-            self.timeOfDay = timeOfDay
-        }
+        guard line.readTimeOfDay(frame.field(1), into: &timeOfDay) else { return nil }
         guard Self.hasPlausibleTail(line, frame) else { return nil }
         if let letter = line.letter(frame.field(12)) { quality = Quality(mode: letter) }
         date = line.date(frame.field(9))

@@ -12,12 +12,17 @@ struct ReceiverCalendar {
 
     /// The midnights that are believed: 2000 to 9999.
     ///
-    /// The clock of a receiver without almanac begins in 1980, and one whose weeks have rolled
-    /// over is back in 1999.
+    /// The clock of a receiver without almanac begins in 1980.
     private static let believable: Range<Int64> = 946_684_800_000_000..<253_402_300_800_000_000
 
     /// Takes note of a date that the receiver tells.
-    mutating func tell(date: Timestamp, at timeOfDay: Int64) {
+    ///
+    /// - Parameters:
+    ///   - date: Midnight of the date.
+    ///   - timeOfDay: In microseconds.
+    ///   - arrivedAt: When, by the host's clock.
+    mutating func tell(date: Timestamp, at timeOfDay: Int64, arrivedAt: Timestamp) {
+        let date = WeekRollover.corrected(date, arrivedAt: arrivedAt)
         guard Self.believable.contains(date.microseconds) else { return }
         midnight = date.microseconds
         self.timeOfDay = timeOfDay

@@ -14,7 +14,7 @@ import Testing
 )
 struct SampleFeedTests {
     @Test(arguments: [
-        ("android-gpsd-forwarder", 1), ("android-gpsdrelay-generated", 2), ("gps-share-sample", 1),
+        ("android-gpsd-forwarder", 1), ("android-gpsdrelay-generated", 2), ("gps-share-sample", 2),
         ("modemmanager-gps-nmea-string", 1), ("pinephone-eg25g-firstfix", 2),
         ("pinephone-eg25g-nofix", 0), ("quectel-ec25", 4), ("quectel-l70", 3),
         ("st-teseo-double-dollar", 1), ("ublox-zed-f9p", 2),

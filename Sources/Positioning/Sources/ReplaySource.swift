@@ -196,7 +196,7 @@ internal import NMEA
     private var sentences: ArraySlice<Sentence> = []
     private var buffer = [UInt8](repeating: 0, count: 8192)
 
-    /// Whether there has been a sentence.
+    /// Whether there has been a sentence that tells a position or time.
     private(set) var hasSentences = false
 
     init(path: String) throws {
@@ -224,8 +224,12 @@ internal import NMEA
             }
             sentences = found[...]
         }
-        hasSentences = true
-        return sentences.removeFirst()
+        let sentence = sentences.removeFirst()
+        switch sentence {
+        case .gsa, .gsv, .vtg, .heading: break
+        default: hasSentences = true
+        }
+        return sentence
     }
 
     /// Goes back to the beginning.
