@@ -51,7 +51,10 @@ extension Epoch {
     }
 
     /// The poorest of the qualities that were told.
+    ///
+    /// A position of no satellite at all is remembered or guessed, whatever its quality says.
     private var quality: Quality? {
+        if gga?.satellites == 0 || gns?.satellites == 0 { return .estimated }
         var result = gga?.quality
         for quality in [rmc?.quality, gns?.quality, gll?.quality] {
             guard let quality else { continue }

@@ -33,6 +33,11 @@ import Testing
         #expect(try fix("1", row.0).horizontalAccuracy == row.1)
     }
 
+    @Test func `a position of no satellite is no better than an estimated one`() throws {
+        let text = line("GPGGA,120000,4800.00,N,01130.00,E,1,00,1.0,500.0,M,47.0,M,,")
+        #expect(try #require(fixes(text).first).horizontalAccuracy == 30)
+    }
+
     @Test func `a receiver of RMC alone has 15 metres and no altitude`() throws {
         let text = line("GPRMC,120000,A,4800.00,N,01130.00,E,10.0,90.0,310724,,,A")
         let fix = try #require(fixes(text).first)
