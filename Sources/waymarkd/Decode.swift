@@ -5,7 +5,7 @@ import Geo
 import Glibc
 import NMEA
 
-/// Prints the fixes of a recording, a line each, as the sources would read them.
+/// Prints the fixes of a recording as JSON, a line each, as the sources would read them.
 ///
 /// - Parameter file: The recording's path, `-` for standard input.
 /// - Returns: The process's exit status.
@@ -24,6 +24,11 @@ func decode(_ file: String) -> Int32 {
     }
 }
 
+/// What stands for the time of arrival of a recording, which nobody knows.
+///
+/// A fix that has it was made before the receiver told a date.
+private let unknownTime = Timestamp(microseconds: 0)
+
 private func decode(_ descriptor: CInt, name: String) throws(SystemError) {
     var reader = SentenceReader()
     var assembler = FixAssembler()
@@ -36,38 +41,31 @@ private func decode(_ descriptor: CInt, name: String) throws(SystemError) {
         var sentences: [Sentence] = []
         reader.append(buffer[..<count]) { sentences.append($0) }
         if count == 0 { reader.endLine { sentences.append($0) } }
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let arrival = Timestamp(
-            microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
-        )
         for sentence in sentences {
-            assembler.add(sentence, arrivedAt: arrival) { print($0.line) }
+            assembler.add(sentence, arrivedAt: unknownTime) { print($0.json) }
         }
-        // What comes from a pipe is shown as soon as the pipe is empty.
-        if count < buffer.count, let fix = assembler.flush() { print(fix.line) }
+        if count == 0, let fix = assembler.flush() { print(fix.json) }
+        // What comes from a pipe is shown as soon as it is known.
         fflush(nil)
     } while count > 0
 }
 
 extension Fix {
-    /// The fix in one line: words with their values, in the units of the D-Bus interface.
-    fileprivate var line: String {
-        var words = [
-            "timestamp=\(timestamp.microseconds)",
-            "latitude=\(coordinate.latitude)",
-            "longitude=\(coordinate.longitude)",
-            "horizontal-accuracy=\(horizontalAccuracy)",
+    /// The fix as a JSON object in one line, `null` for what is unknown.
+    ///
+    /// Degrees, metres, metres a second, degrees clockwise from true north.
+    fileprivate var json: String {
+        let time = timestamp == unknownTime ? nil : timestamp
+        let members = [
+            ("time", time.map { "\"\($0.iso8601)\"" }),
+            ("lat", "\(coordinate.latitude)"),
+            ("lon", "\(coordinate.longitude)"),
+            ("alt", altitude.map { "\($0)" }),
+            ("speed", speed.map { "\($0)" }),
+            ("track", course.map { "\($0)" }),
+            ("accuracy", "\(horizontalAccuracy)"),
         ]
-        func add(_ name: String, _ value: Double?) {
-            if let value { words.append("\(name)=\(value)") }
-        }
-        add("altitude", altitude)
-        add("ellipsoidal-altitude", ellipsoidalAltitude)
-        add("vertical-accuracy", verticalAccuracy)
-        add("speed", speed)
-        add("course", course)
-        if isSimulated { words.append("simulated") }
-        return words.joined(separator: " ")
+        let texts = members.map { "\"\($0.0)\": \($0.1 ?? "null")" }
+        return "{" + texts.joined(separator: ", ") + "}"
     }
 }

@@ -95,7 +95,8 @@ import Testing
         #expect(exit == .status(0))
         let lines = output.split(separator: "\n")
         #expect(lines.count == 3)
-        #expect(lines.first?.hasPrefix("timestamp=1772359200000000 latitude=48.2082 ") == true)
+        let head = #"{"time": "2026-03-01T10:00:00.000Z", "lat": 48.2082, "lon": "#
+        #expect(lines.first?.hasPrefix(head) == true, "\(output)")
         let (missing, reason) = try await run(["--decode", "/nonexistent"])
         #expect(missing == .status(1))
         #expect(reason == "waymarkd: cannot open /nonexistent: No such file or directory\n")
