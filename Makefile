@@ -12,7 +12,7 @@ SHARED ?= ../shared
 
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
-bench_packages = $(run_packages) gcc libc6-dev
+bench_packages = $(run_packages) gcc gpsbabel libc6-dev
 test_packages = $(run_packages) dbus-bin gpsd gpsd-clients libglib2.0-bin python3 python3-dbus \
 	python3-dbusmock systemd
 
@@ -46,11 +46,13 @@ example: ## build the example package, which uses the D-Bus wrapper from outside
 	@.ci/require $(test_packages)
 	SWIFT="$(SWIFT)" Tests/ExamplePackage/run "$(CURDIR)/.build/example"
 
-bench: ## measure the D-Bus wrapper beside a service in C: a table, and targets
+bench: ## measure the D-Bus wrapper beside a service in C, and the reader of NMEA: targets
 	@.ci/require $(bench_packages)
 	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus-service
 	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-dbus
+	$(SWIFT) build --configuration release --static-swift-stdlib --product bench-nmea
 	@timeout --kill-after=10 900 .build/release/bench-dbus '$(SHARED)'
+	@timeout --kill-after=10 300 .build/release/bench-nmea '$(SHARED)'
 
 fuzz: ## feed the decoder of messages millions of damaged ones
 	@.ci/require $(build_packages)

@@ -93,6 +93,12 @@ let package = Package(
             path: "Tests/Benchmarks/bench-dbus",
             swiftSettings: common
         ),
+        .executableTarget(
+            name: "bench-nmea",
+            dependencies: ["Geo", "NMEA"],
+            path: "Tests/Benchmarks/bench-nmea",
+            swiftSettings: common
+        ),
         .testTarget(name: "GeoTests", dependencies: ["Geo"], swiftSettings: pure),
         .executableTarget(
             name: "LoopProbe",
