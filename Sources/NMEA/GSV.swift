@@ -17,7 +17,7 @@ public struct GSV: Hashable, Sendable {
     init?(_ line: Span<UInt8>, _ frame: Frame) {
         guard frame.fieldCount >= 3, let count = line.integer(frame.field(1)),
             let number = line.integer(frame.field(2)), let inView = line.integer(frame.field(3)),
-            (1...count).contains(number)
+            number >= 1, number <= count
         else { return nil }
         sentenceCount = count
         sentenceNumber = number

@@ -154,7 +154,8 @@ import Testing
         "GPGLL,4860.000,N,01131.000,E,000000.00,A,A", "GPGLL,4807.038,N,01131.000,E,250000,A,A",
         "GPGLL,5.2E-5,N,01131.000,E,120000,A,A", "GPVTG,,T,,M,,N,,K,Q",
         "GNGNS,120000.00,4807.038,N,01131.000,E,AX,14,0.6,161.5,48.0,,",
-        "GPGSV,A3,1,11,03,03,111,00", "GPGSV,3,4,11,03,03,111,00", "GPGSV,3,0,11", "GNGST",
+        "GPGSV,A3,1,11,03,03,111,00", "GPGSV,3,4,11,03,03,111,00", "GPGSV,3,0,11", "GPGSV,0,0,00",
+        "GNGST",
     ])
     func `moved or broken fields make a sentence refused`(body: String) {
         #expect(isRefused(body))
