@@ -54,10 +54,12 @@ bench: ## measure the D-Bus wrapper beside a service in C, and the reader of NME
 	@timeout --kill-after=10 900 .build/release/bench-dbus '$(SHARED)'
 	@timeout --kill-after=10 300 .build/release/bench-nmea '$(SHARED)'
 
-fuzz: ## feed the decoder of messages millions of damaged ones
+fuzz: ## feed the decoder of messages and the reader of NMEA millions of damaged inputs
 	@.ci/require $(build_packages)
 	$(SWIFT) build --configuration release --product fuzz-dbus
+	$(SWIFT) build --configuration release --product fuzz-nmea
 	.build/release/fuzz-dbus --count $(COUNT) --seed $(SEED)
+	.build/release/fuzz-nmea --count $(COUNT) --seed $(SEED) Tests/Fuzz/NMEA/corpus
 
 asan: ## run all tests under the address and leak sanitizer
 	@.ci/require $(test_packages)

@@ -132,7 +132,7 @@ let package = Package(
         ),
         .target(
             name: "Fuzzing",
-            dependencies: ["CDBus", "DBus"],
+            dependencies: ["CDBus", "DBus", "Geo", "NMEA"],
             path: "Tests/Fuzzing",
             swiftSettings: common
         ),
@@ -140,6 +140,13 @@ let package = Package(
             name: "fuzz-dbus",
             dependencies: ["Fuzzing"],
             path: "Tests/Fuzz/DBus",
+            swiftSettings: common
+        ),
+        .executableTarget(
+            name: "fuzz-nmea",
+            dependencies: ["Fuzzing"],
+            path: "Tests/Fuzz/NMEA",
+            exclude: ["corpus"],
             swiftSettings: common
         ),
         .testTarget(
@@ -170,7 +177,11 @@ let package = Package(
             ],
             swiftSettings: common
         ),
-        .testTarget(name: "NMEATests", dependencies: ["NMEA", "Geo"], swiftSettings: common),
+        .testTarget(
+            name: "NMEATests",
+            dependencies: ["EventLoop", "Geo", "NMEA", "TestKit", "fuzz-nmea"],
+            swiftSettings: common
+        ),
         .testTarget(
             name: "IntegrationTests",
             // The two programs are run, not imported: they have to be built.

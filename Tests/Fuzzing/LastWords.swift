@@ -3,7 +3,7 @@
 import Glibc
 
 /// What the program says when it crashes or hangs: how to make it do so again.
-enum LastWords {
+package enum LastWords {
     private nonisolated(unsafe) static let text = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 256,
         alignment: 1
@@ -23,7 +23,8 @@ enum LastWords {
         }
     }()
 
-    static func set(_ words: String) {
+    /// Sets what is said at a crash or when the alarm rings.
+    package static func set(_ words: String) {
         _ = isPrepared
         count = 0
         text.copyBytes(from: words.utf8)
