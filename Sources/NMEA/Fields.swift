@@ -12,6 +12,12 @@ extension Span<UInt8> {
         field.count == 1 ? self[field.lowerBound] : nil
     }
 
+    /// Whether a field is empty or a capital letter, as the unit of a number is.
+    @inline(__always) func isUnit(_ field: Range<Int>) -> Bool {
+        guard let letter = letter(field) else { return field.isEmpty }
+        return letter &- UInt8(ascii: "A") < 26
+    }
+
     /// A number: `[+-]digits[.digits]`, nothing before, after or between.
     func decimal(_ field: Range<Int>) -> Double? {
         guard let first = field.first else { return nil }

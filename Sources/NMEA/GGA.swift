@@ -5,8 +5,9 @@ public import Geo
 /// A GGA sentence: position, altitude, and how good they are, but no date.
 ///
 /// Fields whose number is not one are unknown; but a sentence whose time or position is not one
-/// is refused as a whole, and so is one with more or fewer than 14 fields. (A relay that writes
-/// a decimal comma adds fields, with a checksum that is right.)
+/// is refused as a whole. A relay that writes a decimal comma adds fields, with a checksum that is
+/// right: the letters of the units have to be in their places, and if there are more or fewer
+/// than 14 fields, they have to be there.
 public struct GGA: Hashable, Sendable {
     /// The time of day in UTC, in microseconds.
     public var timeOfDay: Int64?
@@ -36,7 +37,7 @@ public struct GGA: Hashable, Sendable {
 
     /// Reads the fields, or makes `nil` of a sentence that is to be refused.
     init?(_ line: Span<UInt8>, _ frame: Frame) {
-        guard frame.fieldCount == 14 else { return nil }
+        guard Self.hasPlausibleUnits(line, frame) else { return nil }
         guard line.readTimeOfDay(frame.field(1), into: &timeOfDay) else { return nil }
         let indicator = frame.field(6)
         if !indicator.isEmpty {
@@ -58,5 +59,16 @@ public struct GGA: Hashable, Sendable {
         // No satellite and the origin of all coordinates: memory that was never written.
         let isUnset = satellites == 0 && coordinate.latitude == 0 && coordinate.longitude == 0
         self.coordinate = isUnset ? nil : coordinate
+    }
+
+    /// Whether the letters of the units are where they belong, `M` (or another unit) or nothing.
+    private static func hasPlausibleUnits(_ line: Span<UInt8>, _ frame: Frame) -> Bool {
+        let (altitude, separation) = (frame.field(10), frame.field(12))
+        guard frame.fieldCount != 14 else {
+            return line.isUnit(altitude) && line.isUnit(separation)
+        }
+        return (12...16).contains(frame.fieldCount)
+            && line.letter(altitude) == UInt8(ascii: "M")
+            && line.letter(separation) == UInt8(ascii: "M")
     }
 }

@@ -12,9 +12,10 @@ public struct ZDA: Hashable, Sendable {
 
     /// Reads the fields, or makes `nil` of a sentence without time or with an impossible date.
     ///
-    /// The last two fields, the local zone, say nothing about UTC and are not read.
+    /// The last two fields, the local zone, say nothing about UTC and are not read; some receivers
+    /// leave them out.
     init?(_ line: Span<UInt8>, _ frame: Frame) {
-        guard frame.fieldCount == 6,
+        guard (4...6).contains(frame.fieldCount),
             let timeOfDay = line.timeOfDay(frame.field(1)),
             let day = line.integer(frame.field(2)),
             let month = line.integer(frame.field(3)),

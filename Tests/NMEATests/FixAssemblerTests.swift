@@ -231,6 +231,8 @@ private func rmc(_ time: String, _ status: String = "A", date: String = "310724"
             seconds(gga("120000") + date + gga("120001")) == [midnight - 43200, midnight - 43199]
         )
         #expect(sentences(line("GPZDA,120000,31,02,2024,00,00")).isEmpty)
+        #expect(sentences(line("GPZDA,120000,31,07,2024")).count == 1)
+        #expect(sentences(line("GPZDA,120000,5,31,07,2024,00,00")).isEmpty)
     }
 
     @Test func `a log that starts again is followed`() {

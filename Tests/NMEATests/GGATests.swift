@@ -122,6 +122,17 @@ import Testing
     }
 
     @Test(arguments: [
+        ("M,46.9,M", true), ("M,46.9,M,", true), ("M,46.9,M,,,", true), ("M,46.9,M,,,,", true),
+        ("M,46.9,M,2.0,0120", true), ("F,46.9,M,,", true), ("M,,,,", true), (",,,,", true),
+        ("M,46.9,M,,,,,", false), ("M,46.9", false), ("M,46,9,M,,", false), ("M,46,9,M", false),
+        ("5,M,46,M", false), ("5,M,46.9,M,", false), ("F,46.9,M,,,", false), (",,,,,", false),
+    ])
+    func `more or fewer fields are taken if the units are in their places`(row: (String, Bool)) {
+        let text = "GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545,\(row.0)"
+        #expect((gga(text) != nil) == row.1)
+    }
+
+    @Test(arguments: [
         ("000000", 0), ("123519", 45_319_000_000), ("123519.5", 45_319_500_000),
         ("123519.123456", 45_319_123_456), ("123519.1234569", 45_319_123_456),
         ("235960.25", 86_400_250_000), ("123519.000", 45_319_000_000),
