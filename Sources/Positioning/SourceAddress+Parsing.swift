@@ -63,16 +63,29 @@ extension SourceAddress {
         case "tcp":
             return .nmea(try endpoint(rest, defaultPort: nil, "tcp: needs HOST:PORT"))
         case "file": return try replay(rest)
-        case "udp", "serial", "avahi":
+        case "udp": return try datagrams(rest)
+        case "serial", "avahi":
             throw SourceAddressError(
-                "this version does not read NMEA over “\(transport):”:"
-                    + " use unix:PATH, tcp:HOST:PORT or file:PATH"
+                "this version does not read NMEA over “\(transport):”: use \(transportWords)"
             )
         default:
             throw SourceAddressError(
-                "“\(text)” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"
+                "“\(text)” is no address for NMEA: use \(transportWords)"
             )
         }
+    }
+
+    private static let transportWords = "unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+
+    private static func datagrams(_ text: String) throws(SourceAddressError) -> SourceAddress {
+        let needs = "udp: needs PORT or HOST:PORT, where HOST is an address of this host"
+        if !text.contains(":"), !text.hasPrefix("[") {
+            return .nmeaDatagrams(host: nil, port: try port(text[...], of: text, needs))
+        }
+        guard case .tcp(let host, let port) = try endpoint(text, defaultPort: nil, needs) else {
+            preconditionFailure("an endpoint with a port is no path")
+        }
+        return .nmeaDatagrams(host: host, port: port)
     }
 
     private static func replay(_ text: String) throws(SourceAddressError) -> SourceAddress {
@@ -156,12 +169,19 @@ extension SourceAddress {
         guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 }), !host.contains("/") else {
             throw SourceAddressError("“\(text)” names no host: \(needs)")
         }
+        if port == nil, let defaultPort { return .tcp(host: String(host), port: defaultPort) }
+        return .tcp(host: String(host), port: try Self.port(port ?? "", of: text, needs))
+    }
+
+    private static func port(
+        _ digits: Substring,
+        of text: String,
+        _ needs: String
+    ) throws(SourceAddressError) -> UInt16 {
         // `UInt16` would read “+1”.
-        let hasDigitsOnly = port?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
-        let given = port.map { UInt16($0) } ?? defaultPort
-        guard hasDigitsOnly, let number = given, number > 0 else {
-            throw SourceAddressError("“\(text)” has no port from 1 to 65535: \(needs)")
-        }
-        return .tcp(host: String(host), port: number)
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits),
+            port > 0
+        else { throw SourceAddressError("“\(text)” has no port from 1 to 65535: \(needs)") }
+        return port
     }
 }

@@ -9,6 +9,9 @@ public enum SourceAddress: Hashable, Sendable {
     case gpsd(StreamEndpoint)
     /// Sentences of NMEA 0183 from a server.
     case nmea(StreamEndpoint)
+    /// Sentences of NMEA 0183 in datagrams that are sent to a UDP port of this host: at one of its
+    /// addresses, or at all if there is no host.
+    case nmeaDatagrams(host: String?, port: UInt16)
     /// Sentences of NMEA 0183 from a recording, played at a multiple of its own speed.
     case replay(path: String, speed: Double, loops: Bool)
     /// A place that never changes.
@@ -30,7 +33,22 @@ public enum SourceAddress: Hashable, Sendable {
         case .gpsd(let endpoint):
             GpsdSource(name: name, endpoint: endpoint, clock: clock, log: log)
         case .nmea(let endpoint):
-            NMEASource(name: name, endpoint: endpoint, clock: clock, log: log)
+            NMEASource(
+                name: name,
+                link: PersistentLink(source: name, endpoint: endpoint, clock: clock, log: log),
+                clock: clock
+            )
+        case .nmeaDatagrams(let host, let port):
+            NMEASource(
+                name: name,
+                link: PersistentLink(
+                    source: name,
+                    target: DatagramPort.name(host: host, port: port),
+                    clock: clock,
+                    log: log
+                ) { DatagramPort(host: host, port: port, handler: $0) },
+                clock: clock
+            )
         case .replay(let path, let speed, let loops):
             ReplaySource(
                 name: name,

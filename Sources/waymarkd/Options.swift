@@ -89,8 +89,8 @@ private enum ArgumentParser {
     private static let about = """
         Tells the programs that may know where this device is.\u{0B}\
         TYPE:ADDRESS of a source is one of gpsd:HOST:PORT, nmea:unix:PATH, nmea:tcp:HOST:PORT, \
-        nmea:file:PATH?speed=FACTOR&loop=yes, and static:LATITUDE,LONGITUDE,ACCURACY. With a \
-        --source, those of the configuration are not used.
+        nmea:udp:PORT, nmea:file:PATH?speed=FACTOR&loop=yes, and \
+        static:LATITUDE,LONGITUDE,ACCURACY. With a --source, those of the configuration are not used.
         """
 
     private static let rows: [(name: String, key: CInt, value: String?, text: String)] = [

@@ -31,6 +31,10 @@ import Testing
         ("nmea:unix:/run/a b:c?d", .nmea(.unix("/run/a b:c?d"))),
         ("nmea:tcp:localhost:10110", .nmea(tcp("localhost", 10110))),
         ("nmea:tcp:[2001:db8::1]:10110", .nmea(tcp("2001:db8::1", 10110))),
+        ("nmea:udp:10110", .nmeaDatagrams(host: nil, port: 10110)),
+        ("nmea:udp:192.0.2.7:10110", .nmeaDatagrams(host: "192.0.2.7", port: 10110)),
+        ("nmea:udp:[::1]:10110", .nmeaDatagrams(host: "::1", port: 10110)),
+        ("nmea:udp:boat:10110", .nmeaDatagrams(host: "boat", port: 10110)),
         ("nmea:file:/log", .replay(path: "/log", speed: 1, loops: false)),
         ("nmea:file:log.nmea", .replay(path: "log.nmea", speed: 1, loops: false)),
         ("nmea:file:C:/log", .replay(path: "C:/log", speed: 1, loops: false)),
@@ -92,6 +96,10 @@ import Testing
         #expect(error?.isAboutType == true)
     }
 
+    private static let udpNeeds =
+        "udp: needs PORT or HOST:PORT, where HOST is an address of this host"
+    private static let transports = "use unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+
     @Test(arguments: [
         ("gpsd::2947", "“:2947” names no host: gpsd needs HOST or HOST:PORT"),
         ("gpsd:[]:1", "“[]:1” names no host: gpsd needs HOST or HOST:PORT"),
@@ -127,21 +135,26 @@ import Testing
         ("nmea:unix:gps.sock", "“unix:gps.sock” needs an absolute path of at most 107 bytes"),
         ("nmea:unix:", "“unix:” needs an absolute path of at most 107 bytes"),
         ("nmea:unix:/a\0b", "“unix:/a\0b” needs an absolute path of at most 107 bytes"),
-        (
-            "nmea:udp:10110",
-            "this version does not read NMEA over “udp:”: use unix:PATH, tcp:HOST:PORT or file:PATH"
-        ),
+        ("nmea:udp:", "“” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:0", "“0” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:65536", "“65536” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:+1", "“+1” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:gps", "“gps” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:host:", "“host:” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp::1", "“:1” names no host: \(udpNeeds)"),
+        ("nmea:udp:[::1]", "“[::1]” has no port from 1 to 65535: \(udpNeeds)"),
+        ("nmea:udp:::1:5", "“::1:5” is an IPv6 address without brackets: write [ADDRESS]:PORT"),
         (
             "nmea:serial:/dev/ttyACM0@38400",
             "this version does not read NMEA over “serial:”:"
-                + " use unix:PATH, tcp:HOST:PORT or file:PATH"
+                + " \(transports)"
         ),
         (
             "nmea:/dev/ttyACM0",
-            "“/dev/ttyACM0” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"
+            "“/dev/ttyACM0” is no address for NMEA: \(transports)"
         ),
-        ("nmea:", "“” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"),
-        ("nmea", "“” is no address for NMEA: use unix:PATH, tcp:HOST:PORT or file:PATH"),
+        ("nmea:", "“” is no address for NMEA: \(transports)"),
+        ("nmea", "“” is no address for NMEA: \(transports)"),
         ("nmea:file:", "“file:” needs a path"),
         ("nmea:file:?speed=2", "“file:?speed=2” needs a path"),
         (

@@ -9,13 +9,15 @@ private import Glibc
 /// It is below those that the kernel gives away by itself, so that no server or connection of a
 /// test that runs at the same time gets it by chance.
 ///
+/// - Parameter forDatagrams: Whether it is a port of UDP, else one of TCP.
 /// - Returns: The port.
 /// - Throws: If none of many is free.
-public func freePort() throws -> UInt16 {
+public func freePort(forDatagrams: Bool = false) throws -> UInt16 {
+    let type = CInt((forDatagrams ? SOCK_DGRAM : SOCK_STREAM).rawValue)
     for _ in 0..<100 {
         let port = UInt16.random(in: 20_000..<32_000)
         let socket = try Descriptor("make a socket") {
-            Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            Glibc.socket(AF_INET, type | CInt(SOCK_CLOEXEC.rawValue), 0)
         }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

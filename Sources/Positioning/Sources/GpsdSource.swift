@@ -10,7 +10,7 @@ internal import Geo
 @LoopActor final class GpsdSource: LocationSource {
     let name: String
     let bestAccuracyMetres = 5.0
-    private let client: StreamClient
+    private let client: PersistentLink
     private let clock: any Timekeeper
     private let reader = GpsdReportReader()
     private var receiver: (@LoopActor (SourceEvent) -> Void)?
@@ -33,7 +33,7 @@ internal import Geo
     ) {
         self.name = name
         self.clock = clock
-        client = StreamClient(source: name, endpoint: endpoint, clock: clock, log: log)
+        client = PersistentLink(source: name, endpoint: endpoint, clock: clock, log: log)
     }
 
     func start(_ receiver: @escaping @LoopActor (SourceEvent) -> Void) {
@@ -50,7 +50,7 @@ internal import Geo
         client.stop()
     }
 
-    private func handle(_ event: StreamClient.Event) {
+    private func handle(_ event: PersistentLink.Event) {
         switch event {
         case .opened:
             // What one connection has said does not count for the next.
@@ -63,6 +63,7 @@ internal import Geo
             // Handled only now: who hears of a fix may stop this source, which begins anew.
             let current = run
             for report in reports where run == current { handle(report) }
+        case .datagram: break
         case .lost(let reason): receiver?(.unavailable(reason: reason))
         }
     }

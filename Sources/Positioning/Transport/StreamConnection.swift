@@ -4,22 +4,10 @@ private import CLinux
 internal import EventLoop
 private import Glibc
 
-/// One attempt to reach a server, and the connection if it succeeds.
-///
-/// It ends once: by the peer, by an error, or silently by ``close()``.
-@LoopActor final class StreamConnection {
-    /// What happens on a connection, in this order.
-    enum Event {
-        /// The connection has been made.
-        case opened
-        /// Bytes have come.
-        case bytes(ArraySlice<UInt8>)
-        /// It is over; the reason is a clause.
-        case ended(reason: String)
-    }
-
+/// A connection to a server.
+@LoopActor final class StreamConnection: Link {
     private let endpoint: StreamEndpoint
-    private var handler: (@LoopActor (Event) -> Void)?
+    private var handler: (@LoopActor (LinkEvent) -> Void)?
     private var addresses: [SocketAddress] = []
     private var socket: Descriptor?
     private var watch: DescriptorWatch?
@@ -30,20 +18,18 @@ private import Glibc
     /// - Parameters:
     ///   - endpoint: Where to.
     ///   - handler: Told what happens, never before this initializer has returned.
-    init(_ endpoint: StreamEndpoint, handler: @escaping @LoopActor (Event) -> Void) {
+    init(_ endpoint: StreamEndpoint, handler: @escaping @LoopActor (LinkEvent) -> Void) {
         self.endpoint = endpoint
         self.handler = handler
         LoopActor.task { [weak self] in await self?.begin() }
     }
 
-    /// Sends a few bytes, as far as the kernel takes them now; for requests, not for streams.
     func send(_ text: String) {
         guard let number = socket?.number else { return }
         let bytes = Array(text.utf8)
         _ = Glibc.send(number, bytes, bytes.count, CInt(MSG_NOSIGNAL))
     }
 
-    /// Ends it at once, also while it is still being made; the handler is not called again.
     func close() {
         handler = nil
         release()
