@@ -64,7 +64,8 @@ extension SourceAddress {
             return .nmea(try endpoint(rest, defaultPort: nil, "tcp: needs HOST:PORT"))
         case "file": return try replay(rest)
         case "udp": return try datagrams(rest)
-        case "serial", "avahi":
+        case "serial": return try serial(rest)
+        case "avahi":
             throw SourceAddressError(
                 "this version does not read NMEA over “\(transport):”: use \(transportWords)"
             )
@@ -75,7 +76,31 @@ extension SourceAddress {
         }
     }
 
-    private static let transportWords = "unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+    private static let transportWords =
+        "serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+
+    /// The rates that a serial line can be given.
+    private static let baudRates = [
+        1200, 2400, 4800, 9600, 19200, 38400, 57600, 115_200, 230_400, 460_800, 921_600,
+    ]
+
+    private static func serial(_ text: String) throws(SourceAddressError) -> SourceAddress {
+        let mark = text.lastIndex(of: "@") ?? text.endIndex
+        let path = String(text[..<mark])
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw SourceAddressError(
+                "“serial:\(text)” needs the absolute path of a device,"
+                    + " such as serial:/dev/ttyACM0 or serial:/dev/ttyUSB0@9600"
+            )
+        }
+        guard mark != text.endIndex else { return .nmeaSerial(path: path, baud: nil) }
+        let word = text[text.index(after: mark)...]
+        guard let rate = baudRates.first(where: { "\($0)" == word }) else {
+            let rates = baudRates.map { "\($0)" }.joined(separator: ", ")
+            throw SourceAddressError("baud rate “\(word)” is none of \(rates)")
+        }
+        return .nmeaSerial(path: path, baud: rate)
+    }
 
     private static func datagrams(_ text: String) throws(SourceAddressError) -> SourceAddress {
         let needs = "udp: needs PORT or HOST:PORT, where HOST is an address of this host"

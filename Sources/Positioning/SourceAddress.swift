@@ -9,6 +9,8 @@ public enum SourceAddress: Hashable, Sendable {
     case gpsd(StreamEndpoint)
     /// Sentences of NMEA 0183 from a server.
     case nmea(StreamEndpoint)
+    /// Sentences of NMEA 0183 from a serial line, at a baud rate that is given or found out.
+    case nmeaSerial(path: String, baud: Int?)
     /// Sentences of NMEA 0183 in datagrams that are sent to a UDP port of this host: at one of its
     /// addresses, or at all if there is no host.
     case nmeaDatagrams(host: String?, port: UInt16)
@@ -31,15 +33,24 @@ public enum SourceAddress: Hashable, Sendable {
     ) -> any LocationSource {
         switch self {
         case .gpsd(let endpoint):
-            GpsdSource(name: name, endpoint: endpoint, clock: clock, log: log)
+            return GpsdSource(name: name, endpoint: endpoint, clock: clock, log: log)
         case .nmea(let endpoint):
-            NMEASource(
+            return NMEASource(
                 name: name,
                 link: PersistentLink(source: name, endpoint: endpoint, clock: clock, log: log),
                 clock: clock
             )
+        case .nmeaSerial(let path, let baud):
+            let port = SerialPort(source: name, path: path, baud: baud, clock: clock, log: log)
+            return NMEASource(
+                name: name,
+                link: PersistentLink(source: name, target: path, clock: clock, log: log) {
+                    SerialLine(port, handler: $0)
+                },
+                clock: clock
+            )
         case .nmeaDatagrams(let host, let port):
-            NMEASource(
+            return NMEASource(
                 name: name,
                 link: PersistentLink(
                     source: name,
@@ -50,7 +61,7 @@ public enum SourceAddress: Hashable, Sendable {
                 clock: clock
             )
         case .replay(let path, let speed, let loops):
-            ReplaySource(
+            return ReplaySource(
                 name: name,
                 path: path,
                 speed: speed,
@@ -59,7 +70,7 @@ public enum SourceAddress: Hashable, Sendable {
                 log: log
             )
         case .fixed(let coordinate, let accuracy):
-            StaticSource(
+            return StaticSource(
                 name: name,
                 coordinate: coordinate,
                 accuracyMetres: accuracy,

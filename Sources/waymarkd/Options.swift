@@ -88,8 +88,8 @@ private final class Reading {
 private enum ArgumentParser {
     private static let about = """
         Tells the programs that may know where this device is.\u{0B}\
-        TYPE:ADDRESS of a source is one of gpsd:HOST:PORT, nmea:unix:PATH, nmea:tcp:HOST:PORT, \
-        nmea:udp:PORT, nmea:file:PATH?speed=FACTOR&loop=yes, and \
+        TYPE:ADDRESS of a source is one of gpsd:HOST:PORT, nmea:serial:DEVICE@BAUD, nmea:unix:PATH, \
+        nmea:tcp:HOST:PORT, nmea:udp:PORT, nmea:file:PATH?speed=FACTOR&loop=yes, and \
         static:LATITUDE,LONGITUDE,ACCURACY. With a --source, those of the configuration are not used.
         """
 

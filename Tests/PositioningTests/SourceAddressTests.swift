@@ -31,6 +31,10 @@ import Testing
         ("nmea:unix:/run/a b:c?d", .nmea(.unix("/run/a b:c?d"))),
         ("nmea:tcp:localhost:10110", .nmea(tcp("localhost", 10110))),
         ("nmea:tcp:[2001:db8::1]:10110", .nmea(tcp("2001:db8::1", 10110))),
+        ("nmea:serial:/dev/ttyACM0", .nmeaSerial(path: "/dev/ttyACM0", baud: nil)),
+        ("nmea:serial:/dev/ttyS0@4800", .nmeaSerial(path: "/dev/ttyS0", baud: 4800)),
+        ("nmea:serial:/dev/ttyS0@921600", .nmeaSerial(path: "/dev/ttyS0", baud: 921_600)),
+        ("nmea:serial:/dev/a@b@9600", .nmeaSerial(path: "/dev/a@b", baud: 9600)),
         ("nmea:udp:10110", .nmeaDatagrams(host: nil, port: 10110)),
         ("nmea:udp:192.0.2.7:10110", .nmeaDatagrams(host: "192.0.2.7", port: 10110)),
         ("nmea:udp:[::1]:10110", .nmeaDatagrams(host: "::1", port: 10110)),
@@ -98,7 +102,14 @@ import Testing
 
     private static let udpNeeds =
         "udp: needs PORT or HOST:PORT, where HOST is an address of this host"
-    private static let transports = "use unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+    private static let transports =
+        "use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+
+    private static let serialNeeds =
+        "needs the absolute path of a device, such as serial:/dev/ttyACM0"
+        + " or serial:/dev/ttyUSB0@9600"
+    private static let rates =
+        "is none of 1200, 2400, 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600"
 
     @Test(arguments: [
         ("gpsd::2947", "“:2947” names no host: gpsd needs HOST or HOST:PORT"),
@@ -145,10 +156,17 @@ import Testing
         ("nmea:udp:[::1]", "“[::1]” has no port from 1 to 65535: \(udpNeeds)"),
         ("nmea:udp:::1:5", "“::1:5” is an IPv6 address without brackets: write [ADDRESS]:PORT"),
         (
-            "nmea:serial:/dev/ttyACM0@38400",
-            "this version does not read NMEA over “serial:”:"
-                + " \(transports)"
+            "nmea:avahi:",
+            "this version does not read NMEA over “avahi:”: \(transports)"
         ),
+        ("nmea:serial:", "“serial:” \(serialNeeds)"),
+        ("nmea:serial:ttyACM0", "“serial:ttyACM0” \(serialNeeds)"),
+        ("nmea:serial:@9600", "“serial:@9600” \(serialNeeds)"),
+        ("nmea:serial:/a\0b", "“serial:/a\0b” \(serialNeeds)"),
+        ("nmea:serial:/dev/ttyS0@", "baud rate “” \(rates)"),
+        ("nmea:serial:/dev/ttyS0@9601", "baud rate “9601” \(rates)"),
+        ("nmea:serial:/dev/ttyS0@+9600", "baud rate “+9600” \(rates)"),
+        ("nmea:serial:/dev/ttyS0@fast", "baud rate “fast” \(rates)"),
         (
             "nmea:/dev/ttyACM0",
             "“/dev/ttyACM0” is no address for NMEA: \(transports)"

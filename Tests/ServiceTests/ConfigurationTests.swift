@@ -138,7 +138,8 @@ import Testing
         ("[source.a]\ntype=gps", "2: “gps” is no type of source: use gpsd, nmea or static"),
         (
             "[source.a]\ntype=nmea\naddress=usb:1",
-            "3: “usb:1” is no address for NMEA: use unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+            "3: “usb:1” is no address for NMEA:"
+                + " use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
         ),
         (
             "[program.x]\n",
