@@ -13,8 +13,8 @@ SHARED ?= ../shared
 build_packages = libdbus-1-dev libgps-dev libsystemd-dev pkg-config
 run_packages = $(build_packages) dbus-daemon
 bench_packages = $(run_packages) gcc gpsbabel libc6-dev
-test_packages = $(run_packages) dbus-bin gpsd gpsd-clients libglib2.0-bin python3 python3-dbus \
-	python3-dbusmock systemd
+test_packages = $(run_packages) avahi-daemon avahi-utils dbus-bin gpsd gpsd-clients iproute2 \
+	libglib2.0-bin python3 python3-dbus python3-dbusmock systemd
 
 debug = .build/debug
 

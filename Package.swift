@@ -55,6 +55,7 @@ let package = Package(
             name: "Service",
             dependencies: [
                 "Consent", "CSystemd", "DBus", "EventLoop", "Geo", "Interfaces", "Positioning",
+                "PositioningDBus",
             ],
             swiftSettings: common
         ),

@@ -17,7 +17,7 @@ public struct SourceAddressError: Error, Hashable, CustomStringConvertible {
 
 extension SourceAddress {
     /// The types that there are, for messages.
-    public static let typeWords = "gpsd, nmea or static"
+    public static let typeWords = "gpsd, nmea, modem or static"
 
     /// Reads `TYPE:ADDRESS`, as on the command line.
     public init(_ text: String) throws(SourceAddressError) {
@@ -31,7 +31,14 @@ extension SourceAddress {
         case "gpsd": self = .gpsd(try Self.gpsd(address))
         case "nmea": self = try Self.nmea(address)
         case "static": self = try Self.fixed(address)
-        case "modem", "replay", "wifi", "geoclue":
+        case "modem":
+            guard address.isEmpty || address == "any" else {
+                throw SourceAddressError(
+                    "“\(address)” is no modem: leave the address out, or use any"
+                )
+            }
+            self = .modem
+        case "replay", "wifi", "geoclue":
             throw SourceAddressError(
                 "this version has no sources of type “\(type)”: use \(Self.typeWords)",
                 isAboutType: true
@@ -66,9 +73,12 @@ extension SourceAddress {
         case "udp": return try datagrams(rest)
         case "serial": return try serial(rest)
         case "avahi":
-            throw SourceAddressError(
-                "this version does not read NMEA over “\(transport):”: use \(transportWords)"
-            )
+            guard rest.isEmpty else {
+                throw SourceAddressError(
+                    "“avahi:\(rest)” has an address where there is none: use avahi:"
+                )
+            }
+            return .announced
         default:
             throw SourceAddressError(
                 "“\(text)” is no address for NMEA: use \(transportWords)"
@@ -77,7 +87,7 @@ extension SourceAddress {
     }
 
     private static let transportWords =
-        "serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+        "serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT, avahi: or file:PATH"
 
     /// The rates that a serial line can be given.
     private static let baudRates = [

@@ -18,6 +18,10 @@ public enum SourceAddress: Hashable, Sendable {
     case replay(path: String, speed: Double, loops: Bool)
     /// A place that never changes.
     case fixed(Coordinate, accuracyMetres: Double)
+    /// The receiver in a mobile modem, by way of ModemManager.
+    case modem
+    /// Servers of NMEA 0183 that are announced on the local network, found by way of Avahi.
+    case announced
 
     /// Makes the source.
     ///
@@ -25,12 +29,13 @@ public enum SourceAddress: Hashable, Sendable {
     ///   - name: Its name for messages.
     ///   - clock: The time.
     ///   - log: Where it tells its comings and goings.
-    /// - Returns: A source that has not been started.
+    /// - Returns: A source that has not been started; `nil` of what is reached over D-Bus, which the
+    ///   module `PositioningDBus` makes.
     @LoopActor public func makeSource(
         named name: String,
         clock: any Timekeeper,
         log: @escaping SourceLog
-    ) -> any LocationSource {
+    ) -> (any LocationSource)? {
         switch self {
         case .gpsd(let endpoint):
             return GpsdSource(name: name, endpoint: endpoint, clock: clock, log: log)
@@ -76,6 +81,7 @@ public enum SourceAddress: Hashable, Sendable {
                 accuracyMetres: accuracy,
                 clock: clock
             )
+        case .modem, .announced: return nil
         }
     }
 }

@@ -234,7 +234,7 @@ public import Positioning
         }
         for receiver in wanted where readers[receiver] == nil && readers.count < Self.most {
             let reader = SourceAddress.nmea(receiver.endpoint)
-                .makeSource(named: name, clock: clock, log: log)
+                .makeSource(named: name, over: connection, clock: clock, log: log)
             readers[receiver] = reader
             reader.start { [weak self] event in self?.handle(event, from: receiver) }
         }

@@ -27,11 +27,16 @@ public import Positioning
     private var retry: Timer?
     private var settling: Timer?
     private var report = ModemReport(nil)
+    /// Whether the modem has told its place by itself since it was set up.
+    private var hasReport = false
     private var lastTold: Geo.Timestamp?
     private var reason: String?
 
     /// Counts what is being tried: what an older attempt is answered with does not count.
     private var attempt = 0
+
+    /// Counts the starts and the lives of ModemManager in the same way.
+    private var life = 0
 
     /// A modem that was set up, and how it was before.
     private struct Modem {
@@ -118,6 +123,7 @@ public import Positioning
                     [String].self
                 )
                 guard interface == ModemInterface.location.string else { return }
+                self?.hasReport = true
                 self?.located(changed["Location"])
             },
         ]
@@ -148,7 +154,7 @@ public import Positioning
             }
             return
         }
-        let current = attempt
+        let current = life
         LoopActor.task { [weak self] in await self?.findModems(current) }
     }
 
@@ -160,13 +166,13 @@ public import Positioning
                 at: ModemInterface.root,
                 of: ModemInterface.busName
             ).results([ObjectPath: [String: [String: Value]]].self)
-            guard current == attempt, receiver != nil else { return }
+            guard current == life, receiver != nil else { return }
             for (path, interfaces) in objects where Self.hasReceiver(interfaces) {
                 modems.insert(path)
             }
-            setUpFirst()
+            if modem == nil { setUpFirst() }
         } catch {
-            guard current == attempt else { return }
+            guard current == life else { return }
             fail("ModemManager does not tell its modems: \(Self.text(error))")
         }
     }
@@ -220,6 +226,7 @@ public import Positioning
             let wanted: ModemInterface.Sources =
                 ModemInterface.Sources(rawValue: capabilities).contains(.sentences)
                 ? .sentences : .rawGPS
+            hasReport = false
             // Noted before it is asked for: who stops meanwhile sets it back.
             modem = Modem(
                 path: path,
@@ -239,7 +246,8 @@ public import Positioning
             let location = try await object.call("GetLocation").results([UInt32: Value].self)
             guard current == attempt, receiver != nil else { return }
             recover()
-            located(try Value(encoding: location))
+            // What the modem has told meanwhile is newer: an answer is only looked at a turn later.
+            if !hasReport { located(try Value(encoding: location)) }
         } catch {
             guard current == attempt, receiver != nil else { return }
             modem = nil
@@ -282,6 +290,7 @@ public import Positioning
     }
 
     private func forget() {
+        life += 1
         attempt += 1
         modem = nil
         modems = []

@@ -6,6 +6,7 @@ public import EventLoop
 internal import Geo
 internal import Interfaces
 internal import Positioning
+internal import PositioningDBus
 
 /// The service: sources on one side, doors on the other, the gate between them.
 @LoopActor public final class LocationService {
@@ -185,7 +186,9 @@ internal import Positioning
         outage = nil
         locator.replaceSources(
             configuration.sources.map { [log] source in
-                source.address.makeSource(named: source.name, clock: clock) { log.info($0) }
+                source.address.makeSource(named: source.name, over: connection, clock: clock) {
+                    log.info($0)
+                }
             }
         )
         door?.availableAccuracyMayHaveChanged()

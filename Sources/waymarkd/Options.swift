@@ -84,13 +84,13 @@ private final class Reading {
 
 /// argp's tables.
 ///
-/// Their texts live as long as the program: argp keeps pointers to them.
+/// Their texts live as long as argp reads: it keeps a pointer to the version alone.
 private enum ArgumentParser {
     private static let about = """
         Tells the programs that may know where this device is.\u{0B}\
         TYPE:ADDRESS of a source is one of gpsd:HOST:PORT, nmea:serial:DEVICE@BAUD, nmea:unix:PATH, \
-        nmea:tcp:HOST:PORT, nmea:udp:PORT, nmea:file:PATH?speed=FACTOR&loop=yes, and \
-        static:LATITUDE,LONGITUDE,ACCURACY. With a --source, those of the configuration are not used.
+        nmea:tcp:HOST:PORT, nmea:udp:PORT, nmea:avahi:, nmea:file:PATH?speed=FACTOR&loop=yes, modem: \
+        and static:LATITUDE,LONGITUDE,ACCURACY. With a --source, those of the configuration are not used.
         """
 
     private static let rows: [(name: String, key: CInt, value: String?, text: String)] = [

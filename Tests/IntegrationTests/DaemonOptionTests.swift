@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         (["nonsense"], "“nonsense” is no option"),
         (["--bus", "nowhere"], "use system, session, or an address such as unix:path=/run/bus"),
-        (["--source", "gps"], "“gps” is no type of source: use gpsd, nmea or static"),
+        (["--source", "gps"], "“gps” is no type of source: use gpsd, nmea, modem or static"),
         (["--source", "nmea:serial:/dev/ttyACM0@fast"], "baud rate “fast” is none of 1200, 2400,"),
         (["--source", "static:91,0,5"], "needs a latitude from -90 to 90"),
     ])

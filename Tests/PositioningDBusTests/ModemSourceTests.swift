@@ -36,9 +36,13 @@ import Testing
         }
 
         /// The next fix, after the sentences of an epoch have settled.
-        func fix() async throws -> Fix {
-            try await eventually("a report settles") { [clock] in clock.isAwaited }
-            clock.advance(by: .milliseconds(100))
+        ///
+        /// What the modem knew when it was set up may settle before, and be nothing.
+        func fix(_ what: String = "a report") async throws -> Fix {
+            try await eventually("\(what) settles") { [clock, events] in
+                if clock.isAwaited { clock.advance(by: .milliseconds(100)) }
+                return !events.contents.isEmpty
+            }
             guard case .fix(let fix) = try await events.next("a fix") else {
                 throw DeadlinePassed("a fix")
             }
@@ -140,12 +144,12 @@ import Testing
         _ = try await first.setups.next()
         #expect(try await rig.events.next() == .available)
         first.tell(4, .string(Self.track.sentences(0)))
-        _ = try await rig.fix()
+        _ = try await rig.fix("the first modem's report")
         let second = manager.add(2, capabilities: 4)
         manager.remove(first)
         _ = try await second.setups.next()
         second.tell(4, .string(Self.track.sentences(1)))
-        _ = try await rig.fix()
+        _ = try await rig.fix("the second modem's report")
         manager.remove(second)
         #expect(try await rig.reason() == "no modem has a receiver")
         #expect(phone.enabled == 0)
@@ -190,6 +194,9 @@ import Testing
         rig.start()
         #expect(try await modem.setups.next() == ["4", "true"])
         modem.tell(4, .string(Self.track.sentences(1)))
-        #expect(try await rig.fix().timestamp == Self.track.time(of: 1))
+        // What it knew when it was set up may be told first.
+        var fix = try await rig.fix()
+        if fix.timestamp == Self.track.time(of: 0) { fix = try await rig.fix() }
+        #expect(fix.timestamp == Self.track.time(of: 1))
     }
 }

@@ -247,10 +247,15 @@ import Testing
     // MARK: A static source
 
     private func place(_ metres: Double = 20) throws -> any LocationSource {
-        SourceAddress.fixed(
+        let address = SourceAddress.fixed(
             try #require(Coordinate(latitude: 48.1, longitude: 11.5)),
             accuracyMetres: metres
-        ).makeSource(named: "home", clock: clock) { _ in Issue.record("it has nothing to log") }
+        )
+        return try #require(
+            address.makeSource(named: "home", clock: clock) { _ in
+                Issue.record("it has nothing to log")
+            }
+        )
     }
 
     @Test func `a static source tells its place at each demand`() throws {

@@ -35,6 +35,9 @@ import Testing
         ("nmea:serial:/dev/ttyS0@4800", .nmeaSerial(path: "/dev/ttyS0", baud: 4800)),
         ("nmea:serial:/dev/ttyS0@921600", .nmeaSerial(path: "/dev/ttyS0", baud: 921_600)),
         ("nmea:serial:/dev/a@b@9600", .nmeaSerial(path: "/dev/a@b", baud: 9600)),
+        ("nmea:avahi:", .announced),
+        ("modem:", .modem),
+        ("modem:any", .modem),
         ("nmea:udp:10110", .nmeaDatagrams(host: nil, port: 10110)),
         ("nmea:udp:192.0.2.7:10110", .nmeaDatagrams(host: "192.0.2.7", port: 10110)),
         ("nmea:udp:[::1]:10110", .nmeaDatagrams(host: "::1", port: 10110)),
@@ -81,17 +84,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "“” is no type of source: use gpsd, nmea or static"),
-        ("gps:host", "“gps” is no type of source: use gpsd, nmea or static"),
-        ("GPSD:host", "“GPSD” is no type of source: use gpsd, nmea or static"),
-        (":x", "“” is no type of source: use gpsd, nmea or static"),
-        (
-            "modem:any",
-            "this version has no sources of type “modem”: use gpsd, nmea or static"
-        ),
+        ("", "“” is no type of source: use gpsd, nmea, modem or static"),
+        ("gps:host", "“gps” is no type of source: use gpsd, nmea, modem or static"),
+        ("GPSD:host", "“GPSD” is no type of source: use gpsd, nmea, modem or static"),
+        (":x", "“” is no type of source: use gpsd, nmea, modem or static"),
         (
             "replay:/log",
-            "this version has no sources of type “replay”: use gpsd, nmea or static"
+            "this version has no sources of type “replay”: use gpsd, nmea, modem or static"
         ),
     ])
     func `a wrong type says which there are`(text: String, sentence: String) {
@@ -103,7 +102,7 @@ import Testing
     private static let udpNeeds =
         "udp: needs PORT or HOST:PORT, where HOST is an address of this host"
     private static let transports =
-        "use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+        "use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT, avahi: or file:PATH"
 
     private static let serialNeeds =
         "needs the absolute path of a device, such as serial:/dev/ttyACM0"
@@ -156,8 +155,12 @@ import Testing
         ("nmea:udp:[::1]", "“[::1]” has no port from 1 to 65535: \(udpNeeds)"),
         ("nmea:udp:::1:5", "“::1:5” is an IPv6 address without brackets: write [ADDRESS]:PORT"),
         (
-            "nmea:avahi:",
-            "this version does not read NMEA over “avahi:”: \(transports)"
+            "nmea:avahi:phone",
+            "“avahi:phone” has an address where there is none: use avahi:"
+        ),
+        (
+            "modem:/dev/cdc-wdm0",
+            "“/dev/cdc-wdm0” is no modem: leave the address out, or use any"
         ),
         ("nmea:serial:", "“serial:” \(serialNeeds)"),
         ("nmea:serial:ttyACM0", "“serial:ttyACM0” \(serialNeeds)"),

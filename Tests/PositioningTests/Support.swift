@@ -17,9 +17,11 @@ import TestKit
     var onEvent: (@LoopActor (SourceEvent) -> Void)?
 
     init(_ address: SourceAddress) {
-        source = address.makeSource(named: "receiver", clock: clock) { [record] in
+        let source = address.makeSource(named: "receiver", clock: clock) { [record] in
             record.lines.append($0)
         }
+        guard let source else { preconditionFailure("\(address) needs a bus") }
+        self.source = source
     }
 
     isolated deinit {

@@ -134,12 +134,12 @@ import Testing
             "[source.]\ntype=gpsd",
             "1: there is no section [source.]: allowed are [source.NAME] and [program.ID]"
         ),
-        ("[source.a]\n", "1: [source.a] needs “type”: one of gpsd, nmea or static"),
-        ("[source.a]\ntype=gps", "2: “gps” is no type of source: use gpsd, nmea or static"),
+        ("[source.a]\n", "1: [source.a] needs “type”: one of gpsd, nmea, modem or static"),
+        ("[source.a]\ntype=gps", "2: “gps” is no type of source: use gpsd, nmea, modem or static"),
         (
             "[source.a]\ntype=nmea\naddress=usb:1",
             "3: “usb:1” is no address for NMEA:"
-                + " use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT or file:PATH"
+                + " use serial:PATH, unix:PATH, tcp:HOST:PORT, udp:PORT, avahi: or file:PATH"
         ),
         (
             "[program.x]\n",
