@@ -78,12 +78,16 @@ import Testing
             environment: bus.environment
         )
         let witness = try await bus.connect()
-        try await eventually("the daemon's name; there was: \(network.output)") {
+        // Avahi takes its time to announce anything, and more beside other tests.
+        try await eventually("the daemon's name", within: .seconds(50)) {
             try await witness.owner(of: Waymark.busName) != nil
         }
         let program = try await Program(try await bus.connect())
         try await program.service.call("Start")
-        let location = try await program.location("a location; there was: \(network.output)")
+        let news = try await program.news.next("a location", within: .seconds(50)) {
+            if case .location = $0 { true } else { false }
+        }
+        guard case .location(let location) = news else { throw DeadlinePassed("a location") }
         #expect(abs(location.fix.coordinate.latitude - Rig.track.latitude) < 0.01)
         #expect(!location.fix.isSimulated && location.fix.horizontalAccuracy < 20)
         try await program.service.call("Stop")
